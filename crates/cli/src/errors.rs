@@ -321,6 +321,7 @@ impl From<gyrase_suffix::Error> for Failure {
                 Meaning::helped(Code::Memory, format!("give --memory {enough}M or more"))
             }
             Error::NoMemory => Code::Memory.into(),
+            Error::Fabric(error) => fabric(error),
             Error::Sorting(_) => Code::Internal.into(),
             Error::TooLong { .. } => Meaning::helped(Code::Usage, "give a higher --length"),
             Error::OneStrand => Code::Usage.into(),

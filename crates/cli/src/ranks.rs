@@ -111,7 +111,7 @@ fn next_word(waited: Duration) -> Duration {
 
 fn refusal(ranks: usize) -> String {
     format!(
-        "{ranks} processes were started, and this verb works in one: they would all do the same and write the same files; start it without mpirun or srun (`gyrase count`, `gyrase classify`, `gyrase search`, `gyrase unitigs`, `gyrase assemble` and `gyrase db build|add|merge|remove` share their work), or set GYRASE_MPI=off if each process is meant to run by itself"
+        "{ranks} processes were started, and this verb works in one: they would all do the same and write the same files; start it without mpirun or srun (`gyrase count`, `gyrase classify`, `gyrase search`, `gyrase unitigs`, `gyrase assemble`, `gyrase suffix build` and `gyrase db build|add|merge|remove` share their work), or set GYRASE_MPI=off if each process is meant to run by itself"
     )
 }
 

@@ -16,8 +16,8 @@
 //! A [`World`] is the processes of a job, and what they agree on. Beside fabrics it has what else
 //! processes share work by: schedules of chunks ([`Schedule`]), messages ([`Mailbox`]), jobs of
 //! some of the processes ([`Group`]), questions to the owners of keys ([`look_up`]) and words to
-//! them ([`tell`]), tasks whose results leave in order ([`Farm`]), and one fabric filled from
-//! another ([`scatter_again`]).
+//! them ([`tell`]), what rank 0 takes from all ([`gather_in_pieces`]), tasks whose results leave in
+//! order ([`Farm`]), and one fabric filled from another ([`scatter_again`]).
 //!
 //! # Example
 //!
@@ -88,7 +88,7 @@ pub use farm::Farm;
 pub use finished::Finished;
 pub use group::Group;
 pub use local::{LocalFabric, LocalSender};
-pub use look_up::{all_to_all, look_up, tell};
+pub use look_up::{all_to_all, gather_in_pieces, in_batches, look_up, tell};
 pub use mailbox::{Mailbox, Message};
 pub use memory::Pages;
 pub use numbers::Numbers;

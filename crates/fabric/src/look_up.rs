@@ -1,4 +1,4 @@
-//! Questions to the owners of keys, in batches.
+//! Questions to the owners of keys, words to them, and what rank 0 takes from all.
 
 use crate::{FabricError, Mailbox, World};
 
@@ -6,8 +6,8 @@ use crate::{FabricError, Mailbox, World};
 /// gives its own questions, perhaps none, each a rank and a key, and answers those of all others by
 /// `answer`. A key has `K` bytes and an answer `A`.
 ///
-/// What is asked, and the answers, is in memory at once: whoever has many questions asks them in
-/// batches, as many as the process with the most, the last ones perhaps empty.
+/// What is asked, and the answers, is in memory at once: whoever has many questions asks them
+/// [`in_batches`].
 ///
 /// ```
 /// use gyrase_fabric::{Alone, look_up};
@@ -92,6 +92,58 @@ pub fn all_to_all(world: &dyn World, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u
         came[rank as usize] = bytes;
     }
     Ok(came)
+}
+
+/// Things that are on their way at a time.
+const BATCH: usize = 1 << 18;
+
+/// Collective. Does something with all things of this process, so many at a time: in every process
+/// as often as in that with the most, the last times perhaps with nothing.
+///
+/// # Errors
+/// Another process failed, or what is done failed.
+pub fn in_batches<T>(
+    world: &dyn World,
+    mut all: impl ExactSizeIterator<Item = T>,
+    mut each: impl FnMut(Vec<T>) -> Result<(), FabricError>,
+) -> Result<(), FabricError> {
+    let most = world.max(&[all.len().div_ceil(BATCH) as u64])?[0];
+    (0..most).try_for_each(|_| each(all.by_ref().take(BATCH).collect()))
+}
+
+/// Collective. Rank 0 takes the pieces of all processes, in the order of ranks. Each process sends
+/// a piece once the one before was taken, so that two are in memory, whatever there is.
+///
+/// # Errors
+/// Another process failed, or rank 0 cannot take a piece.
+pub fn gather_in_pieces<E: From<FabricError>>(
+    world: &dyn World,
+    mut pieces: impl Iterator<Item = Vec<u8>>,
+    mut take: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    const PIECE: u64 = 0;
+    const END: u64 = 1;
+    let (asked, sent) = (world.mailbox()?, world.mailbox()?);
+    if world.rank() != 0 {
+        loop {
+            asked.wait()?;
+            match pieces.next() {
+                Some(piece) => sent.send(0, PIECE, piece)?,
+                None => return Ok(sent.send(0, END, Vec::new())?),
+            }
+        }
+    }
+    pieces.try_for_each(|piece| take(&piece))?;
+    for rank in 1..world.ranks() {
+        loop {
+            asked.send(rank, PIECE, Vec::new())?;
+            match sent.wait()? {
+                (PIECE, piece) => take(&piece)?,
+                _ => break,
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The words for each process, behind each other.

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use gyrase_fabric::FabricError;
 use gyrase_files::OutputError;
 use gyrase_files::container::ContainerError;
 use gyrase_work::Cancelled;
@@ -37,7 +38,7 @@ pub enum Error {
     Output(#[from] OutputError),
     /// A stream cannot be written.
     #[error("cannot write: {0}")]
-    Sink(io::Error),
+    Sink(#[from] io::Error),
     /// The memory that a run may take does not suffice.
     #[error("{what} takes {needed} bytes of memory, and {memory} are allowed")]
     Memory {
@@ -70,6 +71,9 @@ pub enum Error {
         /// The letters there are.
         found: u64,
     },
+    /// Processes of a job cannot go on together.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
     /// Somebody cancelled the work ([`Progress::cancel`](gyrase_work::Progress::cancel)).
     #[error("the work was cancelled")]
     Cancelled,

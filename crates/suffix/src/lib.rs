@@ -22,6 +22,7 @@
 //!
 //! * [`SuffixArray`] sorts, by libsais; [`check_positions`] and [`check_common`] check in linear
 //!   time.
+//! * [`build_in`] sorts what no process has whole: by prefix doubling, over the fabric.
 //! * [`matching`] finds the maximal exact matches between a reference and queries. It needs no
 //!   suffix array: sampled words find the same, sooner.
 //! * [`repeats`] finds what occurs twice, [`mappability`] how often the k-mer of each place does.
@@ -36,7 +37,9 @@
 //! # Ok::<(), gyrase_suffix::Error>(())
 //! ```
 
+mod build;
 mod check;
+mod doubling;
 mod error;
 pub mod gysa;
 mod intervals;
@@ -48,6 +51,7 @@ mod sort;
 mod strands;
 mod texts;
 
+pub use build::{build_in, sorting_memory_of_each};
 pub use check::{check_common, check_positions};
 pub use error::Error;
 pub use numbers::NumberArray;

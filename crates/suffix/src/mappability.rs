@@ -69,13 +69,13 @@ pub fn run(
             let same = (start..text.end).take_while(|&place| counts.get(place) == count);
             let end = start + same.count();
             if count > 0 {
-                out.write_all(&text.name).map_err(Error::Sink)?;
+                out.write_all(&text.name)?;
                 let [first, behind] = [start, end].map(|place| place - text.start);
                 let told = match config.counts {
                     true => count.to_string(),
                     false => six_digits(1.0 / count as f64),
                 };
-                writeln!(out, "\t{first}\t{behind}\t{told}").map_err(Error::Sink)?;
+                writeln!(out, "\t{first}\t{behind}\t{told}")?;
             }
             summary.add(count as u64, (end - start) as u64);
             start = end;

@@ -128,7 +128,7 @@ pub fn run(
     let mut firsts = found.repeats(config, progress)?;
     firsts.sort_unstable();
     progress.start("write", firsts.len() as u64);
-    writeln!(out, "{REPEAT_COLUMNS}").map_err(Error::Sink)?;
+    writeln!(out, "{REPEAT_COLUMNS}")?;
     for (number, (_, interval)) in (1..).zip(&firsts) {
         progress.go_on()?;
         progress.advance(1);
@@ -136,7 +136,7 @@ pub fn run(
         summary.repeats += 1;
         summary.copies += repeat.copies.len() as u64;
         summary.longest = summary.longest.max(repeat.length as u64);
-        found.write(number, &repeat, out).map_err(Error::Sink)?;
+        found.write(number, &repeat, out)?;
     }
     summary.duplicates = found.duplicates(duplicates)?;
     Ok(summary)
@@ -272,15 +272,15 @@ impl Found<'_> {
         let Some(out) = out else {
             return Ok(more);
         };
-        writeln!(out, "{DUPLICATE_COLUMNS}").map_err(Error::Sink)?;
+        writeln!(out, "{DUPLICATE_COLUMNS}")?;
         for (number, group) in (1..).zip(groups.values()) {
             for &(text, reverse) in group {
                 let text = &self.texts.texts[text];
                 let (length, copies) = (text.len(), group.len());
-                write!(out, "{number}\t{length}\t{copies}\t").map_err(Error::Sink)?;
-                out.write_all(&text.name).map_err(Error::Sink)?;
+                write!(out, "{number}\t{length}\t{copies}\t")?;
+                out.write_all(&text.name)?;
                 let (strand, file) = (strand(reverse), text.file + 1);
-                writeln!(out, "\t{strand}\t{file}").map_err(Error::Sink)?;
+                writeln!(out, "\t{strand}\t{file}")?;
             }
         }
         Ok(more)

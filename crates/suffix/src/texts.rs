@@ -148,28 +148,22 @@ impl Texts {
         memory: u64,
         progress: &Progress,
     ) -> Result<(), Error> {
-        let mut reader = Reader::open(path, &options())?;
         let stored = self.kind.stored(SENTINEL);
-        let (mut batch, mut name, mut shown) = (Batch::default(), None, 0);
         let mut start = self.letters.len();
-        while reader.next_batch(&mut batch)? {
-            progress.go_on()?;
-            progress.advance(reader.read_bytes() - shown);
-            shown = reader.read_bytes();
-            admit("reading the sequences", self.letters.len() as u64, memory)?;
-            for record in &batch.records {
-                let own = name.get_or_insert_with(|| first_word(batch.bytes(record.name)).to_vec());
-                let letters = batch.bytes(record.letters).iter();
-                self.letters
-                    .extend(letters.map(|&letter| stored[usize::from(letter)]));
-                if !record.continues {
-                    let own = std::mem::take(own);
-                    self.close(own, file, start);
-                    (name, start) = (None, self.letters.len());
+        pieces(path, progress, |piece| {
+            match piece {
+                Piece::Letters(letters) => {
+                    let letters = letters.iter();
+                    self.letters
+                        .extend(letters.map(|&letter| stored[usize::from(letter)]));
+                }
+                Piece::End(name) => {
+                    self.close(name, file, start);
+                    start = self.letters.len();
                 }
             }
-        }
-        Ok(())
+            admit("reading the sequences", self.letters.len() as u64, memory)
+        })
     }
 
     /// What the letters stand for.
@@ -216,6 +210,37 @@ impl Texts {
             self.close(text.name, text.file, start);
         }
     }
+}
+
+/// What comes of a file.
+pub(crate) enum Piece<'a> {
+    /// Letters of a sequence, as they are in the file.
+    Letters(&'a [u8]),
+    /// The end of the sequence with this name.
+    End(Vec<u8>),
+}
+
+/// Reads a file, piece by piece.
+pub(crate) fn pieces(
+    path: &Path,
+    progress: &Progress,
+    mut take: impl FnMut(Piece) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut reader = Reader::open(path, &options())?;
+    let (mut batch, mut name, mut shown) = (Batch::default(), None, 0);
+    while reader.next_batch(&mut batch)? {
+        progress.go_on()?;
+        progress.advance(reader.read_bytes() - shown);
+        shown = reader.read_bytes();
+        for record in &batch.records {
+            name.get_or_insert_with(|| first_word(batch.bytes(record.name)).to_vec());
+            take(Piece::Letters(batch.bytes(record.letters)))?;
+            if !record.continues {
+                take(Piece::End(name.take().unwrap_or_default()))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// How sequences are read.

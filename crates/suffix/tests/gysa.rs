@@ -4,8 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
+use gyrase_fabric::{Steal, testing};
 use gyrase_suffix::gysa::{self, GysaFile};
-use gyrase_suffix::{Letters, SuffixArray, Texts, Zeros};
+use gyrase_suffix::{Letters, SuffixArray, Texts, Zeros, build_in};
 use gyrase_work::Progress;
 
 /// Made once by version 1 of [`gysa::write`], and never again.
@@ -134,4 +135,129 @@ fn a_file_that_lies_is_found_out() {
     let mut outside = honest;
     outside.common.set(3, 1000);
     assert!(said(&outside).contains("1000 in section common"));
+}
+
+/// Sequences, each a text, in FASTA.
+fn fasta(texts: &[Vec<u8>]) -> Vec<u8> {
+    let record = |(number, text): (usize, &Vec<u8>)| {
+        let name = format!(">t{number} a text\n");
+        [name.as_bytes(), text, b"\n"].concat()
+    };
+    texts.iter().enumerate().flat_map(record).collect()
+}
+
+/// Processes write what one writes.
+fn check_processes(files: &[Vec<u8>], letters: Option<Letters>, ranks: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let write = |(number, content): (usize, &Vec<u8>)| {
+        let file = path(&format!("{number}.fa"));
+        std::fs::write(&file, content).unwrap();
+        file
+    };
+    let inputs: Vec<PathBuf> = files.iter().enumerate().map(write).collect();
+    let progress = Progress::default();
+    let mut texts = Texts::read(&inputs, letters, MEMORY, &progress).unwrap();
+    let sorted = gyrase_suffix::sort(&mut texts, false, MEMORY, &progress).unwrap();
+    let expected = gysa::write(&path("one.gysa"), &texts, &sorted, true).unwrap();
+    let done = testing::run(ranks, Steal::Off, |world| {
+        let (target, progress) = (path("all.gysa"), Progress::default());
+        build_in(world, &inputs, letters, (&target, true), MEMORY, &progress)
+    });
+    let done: Vec<_> = done.into_iter().map(Result::unwrap).collect();
+    assert_eq!(done[0], Some(expected));
+    assert!(done[1..].iter().all(Option::is_none));
+    let [one, all] = ["one.gysa", "all.gysa"].map(|name| std::fs::read(path(name)).unwrap());
+    assert!(
+        one == all,
+        "{ranks} ranks: {:?}",
+        files.concat().escape_ascii().to_string()
+    );
+}
+
+/// Memory that suffices.
+const MEMORY: u64 = 1 << 30;
+
+#[test]
+fn processes_write_what_one_does() {
+    let mut state = 5u64;
+    let mut next = |below: usize| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) as usize % below
+    };
+    let mut random = |letters: &[u8], length: usize| -> Vec<u8> {
+        (0..length).map(|_| letters[next(letters.len())]).collect()
+    };
+    let genome = random(b"ACGT", 3000);
+    let mut fibonacci = [b"A".to_vec(), b"AC".to_vec()];
+    while fibonacci[1].len() < 2000 {
+        let [one, two] = fibonacci;
+        fibonacci = [two.clone(), [two, one].concat()];
+    }
+    let [_, fibonacci] = fibonacci;
+    let proteins: Vec<Vec<u8>> = (0..20).map(|at| random(b"MKLWVA", 1 + 9 * at)).collect();
+    let cases: [(Vec<Vec<u8>>, Option<Letters>); 9] = [
+        (vec![], None),
+        (vec![vec![b'A'; 1500]], None),
+        (vec![b"A".to_vec()], None),
+        (
+            vec![b"NNANNN".to_vec(), vec![], b"N".to_vec()],
+            Some(Letters::Bases),
+        ),
+        (vec![fibonacci.clone(), genome.clone(), fibonacci], None),
+        (vec![b"GATTACA".repeat(200), b"ATTACAG".repeat(90)], None),
+        // Copies, and one that is another's beginning.
+        (
+            vec![
+                genome.clone(),
+                genome.clone(),
+                genome[..1000].to_vec(),
+                genome,
+            ],
+            None,
+        ),
+        (proteins, None),
+        (
+            vec![(b'A'..=b'Z').chain(b'a'..=b'z').collect()],
+            Some(Letters::Any),
+        ),
+    ];
+    for (texts, letters) in cases {
+        for ranks in [2, 3, 7] {
+            check_processes(&[fasta(&texts)], letters, ranks);
+        }
+    }
+    let more = random(b"ACGTN", 5000);
+    check_processes(
+        &[
+            fasta(std::slice::from_ref(&more)),
+            fasta(&[]),
+            fasta(&[more]),
+        ],
+        None,
+        5,
+    );
+}
+
+#[test]
+fn processes_refuse_memory_that_does_not_suffice() {
+    let folder = tempfile::tempdir().unwrap();
+    let [input, target] = ["a.fa", "a.gysa"].map(|name| folder.path().join(name));
+    std::fs::write(&input, fasta(&[vec![b'A'; 500_000]])).unwrap();
+    for (memory, what) in [
+        (1 << 20, "sorting the suffixes"),
+        (114 << 20, "sorting what repeats"),
+    ] {
+        let done = testing::run(2, Steal::Off, |world| {
+            let (inputs, progress) = (std::slice::from_ref(&input), Progress::default());
+            build_in(world, inputs, None, (&target, false), memory, &progress)
+        });
+        for error in done {
+            let error = error.unwrap_err().to_string();
+            assert!(error.starts_with(what), "{error}");
+        }
+        assert!(!target.exists());
+    }
 }

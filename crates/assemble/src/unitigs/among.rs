@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    ExchangeFabric, FabricError, FabricOptions, Owners, Place, SpillFolder, World, look_up, tell,
+    ExchangeFabric, FabricError, FabricOptions, Owners, Place, SpillFolder, World, in_batches,
+    look_up, tell,
 };
 use gyrase_work::Progress;
 
@@ -22,9 +23,6 @@ pub(super) struct Among<'a> {
     pub(super) folder: Arc<SpillFolder>,
     pub(super) progress: &'a Progress,
 }
-
-/// Questions that are on their way at a time.
-const BATCH: usize = 1 << 18;
 
 impl Among<'_> {
     /// A fabric to the owners of the bins.
@@ -69,10 +67,11 @@ impl Among<'_> {
         mut answer: impl FnMut([u8; K]) -> [u8; A],
     ) -> Result<Vec<[u8; A]>, FabricError> {
         let mut answers = Vec::with_capacity(all.len());
-        for batch in self.batches(all)? {
-            let questions: Vec<_> = batch.iter().map(|&one| question(one)).collect();
-            answers.extend(look_up(self.world, &questions, &mut answer)?);
-        }
+        let questions = all.iter().map(|&one| question(one));
+        in_batches(self.world, questions, |batch| {
+            answers.extend(look_up(self.world, &batch, &mut answer)?);
+            Ok(())
+        })?;
         Ok(answers)
     }
 
@@ -85,21 +84,10 @@ impl Among<'_> {
         word: impl Fn(T) -> (usize, [u8; K]),
         mut hear: impl FnMut([u8; K]),
     ) -> Result<(), FabricError> {
-        for batch in self.batches(all)? {
-            let words: Vec<_> = batch.iter().map(|&one| word(one)).collect();
-            tell(self.world, &words, &mut hear)?;
-        }
-        Ok(())
-    }
-
-    /// As many batches in every process, the last ones perhaps empty.
-    fn batches<'t, T>(&self, all: &'t [T]) -> Result<impl Iterator<Item = &'t [T]>, FabricError> {
-        let most = self.world.max(&[all.len().div_ceil(BATCH) as u64])?[0];
-        let batch = |number: usize| {
-            let start = all.len().min(number * BATCH);
-            &all[start..all.len().min(start + BATCH)]
-        };
-        Ok((0..most as usize).map(batch))
+        let words = all.iter().map(|&one| word(one));
+        in_batches(self.world, words, |batch| {
+            tell(self.world, &batch, &mut hear)
+        })
     }
 }
 

@@ -143,6 +143,7 @@ impl Command {
             Command::Classify(_) | Command::Search(_) => Processes::Share(Steal::On),
             Command::Unitigs(_) | Command::Assemble(_) => Processes::Share(Steal::On),
             Command::Db(verb) if verb.is_shared() => Processes::Share(Steal::On),
+            Command::Suffix(verb) if verb.is_shared() => Processes::Share(Steal::On),
             Command::Doctor(_) | Command::MpiSetup(_) => Processes::Each,
             _ => Processes::One,
         }

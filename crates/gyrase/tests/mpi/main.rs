@@ -25,4 +25,5 @@ mod place;
 mod search;
 mod stealing;
 mod stops;
+mod suffix;
 mod unitigs;

@@ -2,8 +2,10 @@
 
 mod database;
 mod layout;
+mod spread;
 mod writer;
 
 pub use database::GysaFile;
 pub use layout::{GysaFacts, MAGIC, VERSION};
+pub(crate) use spread::write_in;
 pub use writer::write;

@@ -11,7 +11,7 @@ use super::layout::{GysaFacts, HEADER_BYTES, Header, Part, width};
 use crate::Error;
 use crate::numbers::NumberArray;
 use crate::sort::SuffixArray;
-use crate::texts::Texts;
+use crate::texts::{Text, Texts};
 
 /// Writes texts and their suffixes, with the Burrows-Wheeler transform if it is wanted, to a file
 /// that appears whole or not at all.
@@ -24,20 +24,39 @@ pub fn write(
     sorted: &SuffixArray,
     transform: bool,
 ) -> Result<GysaFacts, Error> {
+    write_contents(target, &(texts, sorted), transform)
+}
+
+/// What a file is made of.
+pub(super) trait Contents {
+    /// What the file will hold, but for its length.
+    fn facts(&self, transform: bool) -> GysaFacts;
+
+    /// Adds the bytes of a section.
+    fn add(&self, part: Part, pieces: &mut Pieces) -> Result<(), Error>;
+}
+
+/// Writes it to a file that appears whole or not at all.
+pub(super) fn write_contents(
+    target: &Path,
+    contents: &impl Contents,
+    transform: bool,
+) -> Result<GysaFacts, Error> {
     let mut output = OutputFile::create(target)?;
-    let written = write_to(&mut output, texts, sorted, transform);
-    let facts = written.map_err(|source| output.error(source))?;
+    let written = write_to(&mut output, contents, transform);
+    let facts = written.map_err(|error| match error {
+        Error::Sink(source) => output.error(source).into(),
+        error => error,
+    })?;
     output.commit()?;
     Ok(facts)
 }
 
 fn write_to(
     output: &mut OutputFile,
-    texts: &Texts,
-    sorted: &SuffixArray,
+    contents: &impl Contents,
     transform: bool,
-) -> io::Result<GysaFacts> {
-    let letters = texts.letters.len() as u64;
+) -> Result<GysaFacts, Error> {
     let mut pieces = Pieces {
         file: BufWriter::with_capacity(1 << 20, output.file().try_clone()?),
         at: 0,
@@ -48,7 +67,7 @@ fn write_to(
     for part in Part::ALL {
         if part != Part::Transform || transform {
             let (offset, _) = pieces.begin()?;
-            add(part, texts, sorted, &mut pieces)?;
+            contents.add(part, &mut pieces)?;
             let bytes = pieces.at - offset;
             let crc = std::mem::take(&mut pieces.crc).finalize();
             let name = part.name().into();
@@ -67,12 +86,8 @@ fn write_to(
         .for_each(|section| section.encode(&mut entries));
     pieces.add(&entries)?;
     let facts = GysaFacts {
-        kind: texts.kind,
-        texts: texts.texts.len() as u64,
-        letters,
-        width: width(letters),
-        has_transform: transform,
         bytes: pieces.at,
+        ..contents.facts(transform)
     };
     let header = Header {
         facts,
@@ -88,30 +103,37 @@ fn write_to(
     Ok(facts)
 }
 
-/// Adds the bytes of a section.
-fn add(part: Part, texts: &Texts, sorted: &SuffixArray, pieces: &mut Pieces) -> io::Result<()> {
-    let mut names = 0;
-    let mut each = texts.texts.iter();
-    match part {
-        Part::Letters => pieces.add(&texts.letters),
-        Part::Ends => each.try_for_each(|text| pieces.add(&(text.end as u64).to_le_bytes())),
-        Part::Files => each.try_for_each(|text| pieces.add(&text.file.to_le_bytes())),
-        Part::Names => each.try_for_each(|text| pieces.add(&text.name)),
-        Part::NameEnds => each.try_for_each(|text| {
-            names += text.name.len() as u64;
-            pieces.add(&names.to_le_bytes())
-        }),
-        Part::Positions => pieces.add_numbers(&sorted.positions, texts.letters.len()),
-        Part::Common => pieces.add_numbers(&sorted.common, texts.letters.len()),
-        Part::Transform => {
-            let transform: Vec<u8> = sorted.transform(&texts.letters).collect();
-            pieces.add(&transform)
+impl Contents for (&Texts, &SuffixArray) {
+    fn facts(&self, transform: bool) -> GysaFacts {
+        let letters = self.0.letters.len() as u64;
+        GysaFacts {
+            kind: self.0.kind,
+            texts: self.0.texts.len() as u64,
+            letters,
+            width: width(letters),
+            has_transform: transform,
+            bytes: 0,
         }
+    }
+
+    fn add(&self, part: Part, pieces: &mut Pieces) -> Result<(), Error> {
+        let (Texts { letters, texts, .. }, sorted) = self;
+        match part {
+            Part::Letters => pieces.add(letters)?,
+            Part::Positions => pieces.add_numbers(&sorted.positions, letters.len())?,
+            Part::Common => pieces.add_numbers(&sorted.common, letters.len())?,
+            Part::Transform => {
+                let transform: Vec<u8> = sorted.transform(letters).collect();
+                pieces.add(&transform)?;
+            }
+            of_texts => pieces.add_texts(of_texts, texts)?,
+        }
+        Ok(())
     }
 }
 
 /// A file that grows by pieces.
-struct Pieces {
+pub(super) struct Pieces {
     file: BufWriter<File>,
     /// Bytes so far.
     at: u64,
@@ -120,10 +142,25 @@ struct Pieces {
 }
 
 impl Pieces {
-    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.crc.update(bytes);
         self.at += bytes.len() as u64;
         self.file.write_all(bytes)
+    }
+
+    /// Adds what a section says of the texts: their ends, files and names.
+    pub fn add_texts(&mut self, part: Part, texts: &[Text]) -> io::Result<()> {
+        let (mut names, mut each) = (0, texts.iter());
+        match part {
+            Part::Ends => each.try_for_each(|text| self.add(&(text.end as u64).to_le_bytes())),
+            Part::Files => each.try_for_each(|text| self.add(&text.file.to_le_bytes())),
+            Part::Names => each.try_for_each(|text| self.add(&text.name)),
+            Part::NameEnds => each.try_for_each(|text| {
+                names += text.name.len() as u64;
+                self.add(&names.to_le_bytes())
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn add_numbers(&mut self, numbers: &NumberArray, letters: usize) -> io::Result<()> {

@@ -39,6 +39,11 @@ enum What {
 }
 
 impl Suffix {
+    /// Whether processes of a job share the work.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.what, What::Build(_))
+    }
+
     /// Does it.
     pub fn run(self, session: &Session) -> Result<()> {
         match self.what {

@@ -39,7 +39,8 @@ impl LettersArg {
 pub struct Sequences {
     /// The files; one of them, if it is a `.gysa` file.
     pub files: Vec<PathBuf>,
-    letters: Option<Letters>,
+    /// Which letters equal which, if that was said.
+    pub letters: Option<Letters>,
     sorted: Option<GysaFile>,
 }
 

@@ -1,0 +1,124 @@
+//! Sorting what all processes have together, by splitters from a sample.
+
+use gyrase_fabric::{FabricError, World, all_to_all, in_batches};
+
+/// Records in the samples of all processes together, at most and of each process at least.
+const SAMPLE: usize = 1 << 18;
+const LEAST_SAMPLE: usize = 64;
+/// Records in the sample of a process that are enough for even shares.
+const MOST_SAMPLE: usize = 4096;
+
+/// Collective. Sorts the records of all processes, of which this one gets so many: those of rank 0
+/// are the smallest, and all together are as many as there are. No two records are equal.
+pub(super) fn sort_among<const N: usize, R>(
+    world: &dyn World,
+    records: impl Fn() -> R,
+    places: usize,
+) -> Result<Vec<[u64; N]>, FabricError>
+where
+    R: ExactSizeIterator<Item = [u64; N]>,
+{
+    let splitters = splitters(world, records())?;
+    let sorter = |record: &[u64; N]| splitters.partition_point(|splitter| splitter <= record);
+    let mut counts = vec![0; world.ranks()];
+    records().for_each(|record| counts[sorter(&record)] += 1);
+    let came = world.sum(&counts)?[world.rank()];
+    let mut own = Vec::with_capacity(came as usize);
+    let to_sorters = records().map(|record| (sorter(&record), record));
+    send(world, to_sorters, |_, record| own.push(record))?;
+    own.sort_unstable();
+    dealt(world, own, places)
+}
+
+/// Hands out sorted records by the places that each process has.
+fn dealt<const N: usize>(
+    world: &dyn World,
+    sorted: Vec<[u64; N]>,
+    places: usize,
+) -> Result<Vec<[u64; N]>, FabricError> {
+    let (place_of_ranks, from_ranks) = (starts(world, places)?, starts(world, sorted.len())?);
+    let first = from_ranks[world.rank()];
+    let owner = |number: usize| place_of_ranks.partition_point(|&start| start <= number) - 1;
+    let own = place_of_ranks[world.rank()];
+    // Where the next record of each process goes: what it sends comes in order.
+    let next = |&start: &usize| start.saturating_sub(own);
+    let mut next: Vec<usize> = from_ranks.iter().map(next).collect();
+    let mut came = vec![[0; N]; places];
+    let numbered = sorted.iter().enumerate();
+    let to_owners = numbered.map(|(number, &record)| (owner(first + number), record));
+    send(world, to_owners, |rank, record| {
+        came[next[rank]] = record;
+        next[rank] += 1;
+    })?;
+    Ok(came)
+}
+
+/// Where the things of each process begin when all are laid out in the order of ranks.
+fn starts(world: &dyn World, count: usize) -> Result<Vec<usize>, FabricError> {
+    let mut start = 0;
+    let counts = gathered(world, &[count as u64])?;
+    let next = counts.iter().map(|&[count]| {
+        start += count as usize;
+        start - count as usize
+    });
+    Ok(next.collect())
+}
+
+/// Collective. Numbers of each process, in all of them.
+pub(super) fn gathered<const N: usize>(
+    world: &dyn World,
+    own: &[u64; N],
+) -> Result<Vec<[u64; N]>, FabricError> {
+    let bytes: Vec<u8> = own.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let all = world.all_gather(&bytes)?;
+    Ok(all.iter().flat_map(|bytes| records(bytes)).collect())
+}
+
+/// Splits the records of all into as many runs as there are processes, of about equal length.
+fn splitters<const N: usize>(
+    world: &dyn World,
+    own: impl ExactSizeIterator<Item = [u64; N]>,
+) -> Result<Vec<[u64; N]>, FabricError> {
+    let ranks = world.ranks();
+    let wanted = ranks * (SAMPLE / ranks).clamp(LEAST_SAMPLE, MOST_SAMPLE);
+    let all = world.sum(&[own.len() as u64])?[0];
+    let step = (all / wanted as u64).max(1);
+    // No regular step, which might be that of a repeat in the text.
+    let is_taken = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let sample = (0u64..).zip(own);
+    let sample = sample.filter(|&(number, _)| is_taken(number) % step == 0);
+    let bytes: Vec<u8> = sample
+        .flat_map(|(_, record)| record)
+        .flat_map(u64::to_le_bytes)
+        .collect();
+    let all = world.all_gather(&bytes)?;
+    let mut all: Vec<[u64; N]> = all.iter().flat_map(|bytes| records(bytes)).collect();
+    all.sort_unstable();
+    let splitter = |rank: usize| all.get(rank * all.len() / ranks).copied();
+    Ok((1..ranks).filter_map(splitter).collect())
+}
+
+/// Collective. Sends records to processes; each hears what comes to it with the rank that sent it,
+/// and hears a process in the order in which that sends.
+pub(super) fn send<const N: usize>(
+    world: &dyn World,
+    all: impl ExactSizeIterator<Item = (usize, [u64; N])>,
+    mut hear: impl FnMut(usize, [u64; N]),
+) -> Result<(), FabricError> {
+    in_batches(world, all, |batch| {
+        let mut messages = vec![Vec::new(); world.ranks()];
+        for (rank, record) in batch {
+            messages[rank].extend(record.iter().flat_map(|word| word.to_le_bytes()));
+        }
+        for (rank, bytes) in all_to_all(world, messages)?.iter().enumerate() {
+            records(bytes).for_each(|record| hear(rank, record));
+        }
+        Ok(())
+    })
+}
+
+fn records<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u64; N]> + '_ {
+    let words = bytes.as_chunks().0;
+    let record = |words: &[[u8; 8]]| std::array::from_fn(|at| u64::from_le_bytes(words[at]));
+    words.chunks_exact(N).map(record)
+}

@@ -1,0 +1,421 @@
+//! The rounds.
+
+use gyrase_fabric::{FabricError, World, in_batches, look_up};
+use gyrase_work::Progress;
+
+use super::block::{Line, TextBlock};
+use super::minima::Minima;
+use super::sample_sort::{gathered, send, sort_among};
+use crate::error::{BASE, Error, admit};
+use crate::numbers::NumberArray;
+
+/// Bytes for each suffix that is not alone in its bucket: its place, the bucket by which it goes,
+/// and what sorting over several processes takes.
+const UNRESOLVED: u64 = 8 + 16 + 48;
+
+/// The block of the suffix array that a process has.
+pub(crate) struct Sorted {
+    /// Where the suffixes begin.
+    pub positions: NumberArray,
+    /// What each shares with the one before.
+    pub common: Minima,
+}
+
+/// Suffixes that are sorted by their first letters.
+pub(crate) struct Sorting<'a> {
+    world: &'a dyn World,
+    line: Line,
+    progress: &'a Progress,
+    memory: u64,
+    sorted: Sorted,
+    /// For each position of the block of the text the bucket of its suffix.
+    buckets: NumberArray,
+    /// Places of this process whose suffixes are not alone in their buckets, ascending.
+    unresolved: Vec<usize>,
+    borders: Borders,
+    /// How many letters the order goes by.
+    depth: usize,
+}
+
+/// How buckets go on where the block of a process ends.
+#[derive(Clone, Copy)]
+struct Borders {
+    /// The bucket that the block begins in.
+    first_bucket: usize,
+    /// Whether the place behind the block begins a bucket, or there is none.
+    next_begins: bool,
+}
+
+/// A place that begins a bucket from now on, and the range in which neighbours share the least.
+struct Cut {
+    /// Of this process.
+    place: usize,
+    low: usize,
+    high: usize,
+}
+
+impl<'a> Sorting<'a> {
+    /// Sorts by the first letters.
+    pub fn new(
+        world: &'a dyn World,
+        text: &TextBlock,
+        memory: u64,
+        progress: &'a Progress,
+    ) -> Result<Sorting<'a>, Error> {
+        progress.start("sort suffixes", 0);
+        let line = text.line;
+        let words = sort_among(world, || text.words(), line.own().len())?;
+        let letters = line.things;
+        let zeros = || NumberArray::zeros(words.len(), letters as u64);
+        let sorted = Sorted {
+            positions: zeros(),
+            common: Minima::unknown(words.len(), letters),
+        };
+        let mut sorting = Sorting {
+            world,
+            line,
+            progress,
+            memory,
+            sorted,
+            buckets: zeros(),
+            unresolved: Vec::new(),
+            borders: Borders {
+                first_bucket: line.own().start,
+                next_begins: true,
+            },
+            depth: text.width(),
+        };
+        sorting.begin(text, &words)?;
+        drop(words);
+        sorting.unresolved = (0..line.own().len()).collect();
+        sorting.tell_buckets(|_| None)?;
+        sorting.leave_resolved();
+        Ok(sorting)
+    }
+
+    /// Takes what is sorted by words, and cuts it into buckets.
+    fn begin(&mut self, text: &TextBlock, words: &[[u64; 2]]) -> Result<(), FabricError> {
+        let mut before = self.of_the_one_before(words.last().map(|word| word[0]))?;
+        for (place, &[word, position]) in words.iter().enumerate() {
+            self.sorted.positions.set(place, position as usize);
+            match before {
+                None => self.sorted.common.set(place, 0),
+                Some(before) if before != word || text.has_sentinel(word) => {
+                    self.sorted.common.set(place, text.shared(before, word));
+                }
+                Some(_) => {}
+            }
+            before = Some(word);
+        }
+        self.find_borders()
+    }
+
+    /// Sorts by all letters.
+    pub fn run(mut self) -> Result<Sorted, Error> {
+        loop {
+            let unresolved = self.world.sum(&[self.unresolved.len() as u64])?[0];
+            if unresolved == 0 {
+                return Ok(self.sorted);
+            }
+            self.progress.go_on()?;
+            self.has_memory()?;
+            self.double()?;
+        }
+    }
+
+    /// Refuses a round that takes more memory than is allowed.
+    fn has_memory(&self) -> Result<(), Error> {
+        let (letters, own) = (self.line.things as u64, self.line.own().len() as u64);
+        let kept = own + NumberArray::bytes(3 * own, letters);
+        let needed = 2 * BASE + kept + UNRESOLVED * self.unresolved.len() as u64;
+        let needed = self.world.max(&[needed])?[0];
+        admit(
+            "sorting what repeats, in each process,",
+            needed,
+            self.memory,
+        )
+    }
+
+    /// Makes the order by `depth` letters one by twice as many.
+    fn double(&mut self) -> Result<(), Error> {
+        let mut keyed = self.keyed()?;
+        self.sort_buckets(&mut keyed)?;
+        let cuts = self.cuts(&keyed)?;
+        for (&place, &[_, position]) in self.unresolved.iter().zip(&keyed) {
+            self.sorted.positions.set(place, position as usize);
+        }
+        drop(keyed);
+        let least = self.least_shared(&cuts)?;
+        let buckets: Vec<usize> = self.buckets_of_unresolved().collect();
+        for (cut, least) in cuts.iter().zip(least) {
+            self.sorted.common.set(cut.place, self.depth + least);
+        }
+        drop(cuts);
+        self.find_borders()?;
+        self.tell_buckets(|number| Some(buckets[number]))?;
+        self.leave_resolved();
+        self.depth *= 2;
+        Ok(())
+    }
+
+    /// For each unresolved suffix the bucket of that `depth` letters further on, and its position.
+    fn keyed(&self) -> Result<Vec<[u64; 2]>, FabricError> {
+        let (positions, start) = (&self.sorted.positions, self.line.own().start);
+        let question = |&place: &usize| {
+            let further = positions.get(place) + self.depth;
+            (self.line.owner(further), (further as u64).to_le_bytes())
+        };
+        let mut keyed = Vec::with_capacity(self.unresolved.len());
+        in_batches(self.world, self.unresolved.iter().map(question), |batch| {
+            let bucket = |position| {
+                self.buckets
+                    .get(u64::from_le_bytes(position) as usize - start)
+            };
+            let answers = look_up(self.world, &batch, |position| {
+                (bucket(position) as u64).to_le_bytes()
+            })?;
+            for answer in answers {
+                let position = positions.get(self.unresolved[keyed.len()]);
+                keyed.push([u64::from_le_bytes(answer), position as u64]);
+            }
+            Ok(())
+        })?;
+        Ok(keyed)
+    }
+
+    /// Sorts within each bucket: alone where the process has the whole of it, else with the others.
+    fn sort_buckets(&self, keyed: &mut [[u64; 2]]) -> Result<(), FabricError> {
+        let begins = |number: &usize| self.begins(self.unresolved[*number]);
+        let all = keyed.len();
+        let first = (0..all).find(begins).unwrap_or(all);
+        let last = match self.borders.next_begins {
+            true => all,
+            false => (first..all).rev().find(begins).unwrap_or(first),
+        };
+        let mut start = first;
+        for number in first + 1..=last {
+            if number == last || begins(&number) {
+                keyed[start..number].sort_unstable();
+                start = number;
+            }
+        }
+        let buckets = [self.borders.first_bucket, self.last_bucket()];
+        let shared = || Shared {
+            keyed,
+            first,
+            last,
+            buckets,
+            at: 0,
+        };
+        let together = sort_among(self.world, shared, shared().len())?;
+        let places = (0..first).chain(last..all);
+        for (place, [_, further, position]) in places.zip(together) {
+            keyed[place] = [further, position];
+        }
+        Ok(())
+    }
+
+    /// Where buckets are to be cut: the suffixes of a bucket go by different ones there.
+    fn cuts(&self, keyed: &[[u64; 2]]) -> Result<Vec<Cut>, FabricError> {
+        let is_last = |&&place: &&usize| place + 1 == self.line.own().len();
+        let last = self.unresolved.last().filter(is_last);
+        // What is resolved at the end of a block is in no bucket that goes on behind it.
+        let last = last
+            .and(keyed.last())
+            .map_or(u64::MAX, |&[further, _]| further);
+        let own = !self.line.own().is_empty();
+        let mut before = self.of_the_one_before(own.then_some(last))?;
+        let mut cuts = Vec::new();
+        for (&place, &[further, _]) in self.unresolved.iter().zip(keyed) {
+            if !self.begins(place)
+                && let Some(before) = before.filter(|&before| before != further)
+            {
+                let (low, high) = (before as usize + 1, further as usize + 1);
+                cuts.push(Cut { place, low, high });
+            }
+            before = Some(further);
+        }
+        Ok(cuts)
+    }
+
+    /// The least that neighbours share in the range of each cut.
+    fn least_shared(&self, cuts: &[Cut]) -> Result<Vec<usize>, FabricError> {
+        let of_ranks = gathered(self.world, &[self.sorted.common.least_of_all() as u64])?;
+        let mut of_blocks = Minima::unknown(of_ranks.len(), usize::MAX);
+        for (rank, &[least]) in of_ranks.iter().enumerate() {
+            of_blocks.set(rank, least as usize);
+        }
+        let ends = |cut: &Cut| [cut.low, cut.high - 1].map(|place| self.line.owner(place));
+        // What of a range one of them has.
+        let part = |cut: &Cut, rank: usize| {
+            let block = self.line.of(rank);
+            let part = [cut.low.max(block.start), cut.high.min(block.end)];
+            (rank, bytemuck::cast(part.map(|place| place as u64)))
+        };
+        let firsts = cuts.iter().map(|cut| part(cut, ends(cut)[0]));
+        let mut least = self.least_in(firsts)?;
+        let is_far = |cut: &Cut| ends(cut)[0] < ends(cut)[1];
+        let far: Vec<usize> = (0..cuts.len())
+            .filter(|&number| is_far(&cuts[number]))
+            .collect();
+        let lasts = far
+            .iter()
+            .map(|&number| part(&cuts[number], ends(&cuts[number])[1]));
+        let of_lasts = self.least_in(lasts)?;
+        for (&number, last) in far.iter().zip(of_lasts) {
+            let [first_rank, last_rank] = ends(&cuts[number]);
+            let between = of_blocks.least(first_rank + 1..last_rank);
+            least[number] = least[number].min(between).min(last);
+        }
+        Ok(least)
+    }
+
+    /// The least that neighbours share in ranges, each within the block of a process.
+    fn least_in(
+        &self,
+        ranges: impl ExactSizeIterator<Item = (usize, [u8; 16])>,
+    ) -> Result<Vec<usize>, FabricError> {
+        let start = self.line.own().start;
+        let answer = |range: [u8; 16]| {
+            let [low, high] = bytemuck::cast::<_, [u64; 2]>(range).map(|place| place as usize);
+            (self.sorted.common.least(low - start..high - start) as u64).to_ne_bytes()
+        };
+        let mut least = Vec::with_capacity(ranges.len());
+        in_batches(self.world, ranges, |batch| {
+            let answers = look_up(self.world, &batch, answer)?.into_iter();
+            least.extend(answers.map(|answer| u64::from_ne_bytes(answer) as usize));
+            Ok(())
+        })?;
+        Ok(least)
+    }
+
+    /// Tells the owners of unresolved suffixes which their buckets are, where they were others.
+    fn tell_buckets(&mut self, before: impl Fn(usize) -> Option<usize>) -> Result<(), FabricError> {
+        let buckets: Vec<[u64; 2]> = {
+            let buckets = self.buckets_of_unresolved().enumerate();
+            let others = buckets.filter(|&(number, bucket)| before(number) != Some(bucket));
+            let told = others.map(|(number, bucket)| {
+                let position = self.sorted.positions.get(self.unresolved[number]);
+                [position as u64, bucket as u64]
+            });
+            told.collect()
+        };
+        let start = self.line.own().start;
+        let told = buckets
+            .iter()
+            .map(|told| (self.line.owner(told[0] as usize), *told));
+        send(self.world, told, |_, [position, bucket]| {
+            self.buckets.set(position as usize - start, bucket as usize);
+        })
+    }
+
+    /// The bucket of each unresolved suffix.
+    fn buckets_of_unresolved(&self) -> impl Iterator<Item = usize> + '_ {
+        let start = self.line.own().start;
+        let mut bucket = self.borders.first_bucket;
+        self.unresolved.iter().map(move |&place| {
+            if self.begins(place) {
+                bucket = start + place;
+            }
+            bucket
+        })
+    }
+
+    /// Leaves out what is alone in its bucket.
+    fn leave_resolved(&mut self) {
+        let mut unresolved = std::mem::take(&mut self.unresolved);
+        let places = self.line.own().len();
+        unresolved.retain(|&place| {
+            let next_begins = match place + 1 == places {
+                true => self.borders.next_begins,
+                false => self.begins(place + 1),
+            };
+            !self.begins(place) || !next_begins
+        });
+        self.unresolved = unresolved;
+    }
+
+    /// Whether a bucket begins at a place of this process.
+    fn begins(&self, place: usize) -> bool {
+        self.sorted.common.is_known(place)
+    }
+
+    /// The last bucket of the block.
+    fn last_bucket(&self) -> usize {
+        let own = self.line.own();
+        let last = (0..own.len()).rev().find(|&place| self.begins(place));
+        last.map_or(self.borders.first_bucket, |place| own.start + place)
+    }
+
+    /// Finds how buckets go on at the ends of the block.
+    fn find_borders(&mut self) -> Result<(), FabricError> {
+        let own = self.line.own();
+        let last = (0..own.len()).rev().find(|&place| self.begins(place));
+        let first_begins = own.is_empty() || self.begins(0);
+        // 0 where no bucket begins in the block.
+        let last = last.map_or(0, |place| own.start + place + 1);
+        let all = gathered(self.world, &[u64::from(first_begins), last as u64])?;
+        let (before, behind) = all.split_at(self.line.peer.rank);
+        let before = before.iter().rev().find(|block| block[1] > 0);
+        // An empty block begins nothing, and what is behind it decides.
+        let blocks = (self.line.peer.rank + 1..).zip(&behind[1..]);
+        let mut there = blocks.filter(|&(rank, _)| !self.line.of(rank).is_empty());
+        self.borders = Borders {
+            first_bucket: before.map_or(own.start, |block| block[1] as usize - 1),
+            next_begins: there.next().is_none_or(|(_, block)| block[0] == 1),
+        };
+        Ok(())
+    }
+
+    /// What the process gives that has the place before the block: each gives something of the
+    /// last place of its own, if it has one.
+    fn of_the_one_before(&self, last: Option<u64>) -> Result<Option<u64>, FabricError> {
+        let own = [u64::from(last.is_some()), last.unwrap_or(0)];
+        let all = gathered(self.world, &own)?;
+        let before = all[..self.line.peer.rank].iter().rev();
+        Ok(before
+            .filter(|[there, _]| *there == 1)
+            .map(|one| one[1])
+            .next())
+    }
+}
+
+/// What a process has of buckets that others have a part of too: those at its ends.
+struct Shared<'k> {
+    keyed: &'k [[u64; 2]],
+    /// The first bucket ends here.
+    first: usize,
+    /// The last bucket begins here.
+    last: usize,
+    /// Both.
+    buckets: [usize; 2],
+    /// How many were given.
+    at: usize,
+}
+
+impl Iterator for Shared<'_> {
+    type Item = [u64; 3];
+
+    fn next(&mut self) -> Option<[u64; 3]> {
+        let in_first = self.at < self.first;
+        let number = if in_first {
+            self.at
+        } else {
+            self.at - self.first + self.last
+        };
+        let &[further, position] = self.keyed.get(number)?;
+        self.at += 1;
+        Some([
+            self.buckets[usize::from(!in_first)] as u64,
+            further,
+            position,
+        ])
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let rest = self.first + self.keyed.len() - self.last - self.at;
+        (rest, Some(rest))
+    }
+}
+
+impl ExactSizeIterator for Shared<'_> {}
