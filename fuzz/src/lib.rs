@@ -9,6 +9,7 @@ mod databases;
 mod features;
 mod records;
 mod seals;
+mod suffixes;
 mod taxonomies;
 
 use std::path::{Path, PathBuf};
@@ -17,26 +18,29 @@ pub use candidates::candidates;
 pub use databases::{gyk, kmc};
 pub use features::gydb;
 pub use records::{fastx, ranges};
+pub use suffixes::{exact_matches, gysa};
 pub use taxonomies::taxonomy;
 
 /// A function that checks one input.
 pub type Target = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Target); 7] = [
+pub const TARGETS: [(&str, Target); 9] = [
     ("fastx", fastx),
     ("ranges", ranges),
     ("gyk", gyk),
     ("kmc", kmc),
     ("gydb", gydb),
     ("candidates", candidates),
+    ("gysa", gysa),
+    ("exact_matches", exact_matches),
     ("taxonomy", taxonomy),
 ];
 
 /// Inputs to begin with: for the readers of records their test corpus, for those of databases a few
 /// edits.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
-    if ["gyk", "kmc", "gydb", "candidates"].contains(&target) {
+    if ["gyk", "kmc", "gydb", "candidates", "gysa"].contains(&target) {
         return vec![
             vec![0],
             vec![0, 9, 0, 0, 0, 1],

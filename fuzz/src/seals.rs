@@ -51,6 +51,27 @@ pub(crate) fn gyc(file: &mut [u8]) {
     seal(file, 0, 28, 28);
 }
 
+/// Seals a `.gysa` file of version 1: sections, their table, the header.
+pub(crate) fn gysa(file: &mut [u8]) {
+    const HEADER: usize = 4096;
+    const ENTRY: u64 = 64;
+    if file.len() < HEADER {
+        return;
+    }
+    let (sections, table) = (u64::from(u32_at(file, 24)), u64_at(file, 48));
+    for section in 0..sections.min(8) {
+        let entry = table.saturating_add(ENTRY * section);
+        if entry.saturating_add(ENTRY) > file.len() as u64 {
+            break;
+        }
+        let entry = entry as usize;
+        let [offset, length] = [40, 48].map(|at| u64_at(file, entry + at));
+        seal(file, offset, length, entry + 56);
+    }
+    seal(file, table, ENTRY.saturating_mul(sections), 28);
+    seal(file, 0, HEADER as u64 - 4, HEADER - 4);
+}
+
 /// Writes the CRC-32 of some bytes to `at`.
 fn seal(file: &mut [u8], offset: u64, length: u64, at: usize) {
     let end = offset.saturating_add(length).min(usize::MAX as u64) as usize;

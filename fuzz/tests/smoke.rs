@@ -38,6 +38,16 @@ fn candidates() {
 }
 
 #[test]
+fn gysa() {
+    holds("gysa");
+}
+
+#[test]
+fn exact_matches() {
+    holds("exact_matches");
+}
+
+#[test]
 fn taxonomy() {
     holds("taxonomy");
 }

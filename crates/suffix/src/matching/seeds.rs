@@ -190,16 +190,22 @@ impl<'r> Seeds<'r> {
     /// The match around a word, if it is the first of the match that is sampled.
     #[inline]
     fn around(&self, query: &[u8], position: usize, reference: usize) -> Option<ExactMatch> {
+        let Sampling { word, .. } = self.sampling;
         let period = self.sampling.period();
-        let behind = equal_behind(&query[position..], &self.reference[reference..]);
-        if behind < self.sampling.word {
+        let (next, place) = (position + word, reference + word);
+        if query[position..next] != self.reference[reference..place] {
             return None;
         }
         let before = equal_before(&query[..position], &self.reference[..reference], period);
-        (before < period).then(|| ExactMatch {
+        if before >= period {
+            return None;
+        }
+        // Only once for each match, however long it is.
+        let behind = equal_behind(&query[next..], &self.reference[place..]);
+        Some(ExactMatch {
             query: position - before,
             reference: reference - before,
-            length: before + behind,
+            length: before + word + behind,
         })
     }
 }
