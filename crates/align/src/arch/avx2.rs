@@ -2,12 +2,62 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
+use std::array::from_fn;
 
-use super::lanes::{COLUMNS, Gaps, LANES, Rows, ZERO, unbiased};
+use super::lanes::{COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Rows, ZERO, unbiased};
 use super::reach::{CELLS, Diagonals, NOWHERE, Pair, Reached};
 
 /// Lanes of a vector.
 const HALF: usize = LANES / 2;
+
+/// Turns rows into columns. In each half of a vector sixteen rows of eight columns become eight
+/// columns: neighbours are put together by bytes, then by twos, fours and eights.
+///
+/// # Safety
+/// The processor has AVX2.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn transpose(rows: &LaneRows, columns: &mut LaneColumns) {
+    for lane in (0..LANES).step_by(HALF) {
+        for column in (0..COLUMNS).step_by(8) {
+            let word = |row: usize| {
+                let bytes = &rows[row][column..column + 8];
+                // SAFETY: there are eight bytes.
+                unsafe { _mm_loadl_epi64(bytes.as_ptr().cast()) }
+            };
+            let row = |number: usize| {
+                let first = lane + number;
+                _mm256_set_m128i(word(first + HALF / 2), word(first))
+            };
+            let twos: [__m256i; 8] =
+                from_fn(|pair| _mm256_unpacklo_epi8(row(2 * pair), row(2 * pair + 1)));
+            let fours: [__m256i; 8] = from_fn(|number| {
+                let [one, other] = [twos[number & !1], twos[number | 1]];
+                match number % 2 {
+                    0 => _mm256_unpacklo_epi16(one, other),
+                    _ => _mm256_unpackhi_epi16(one, other),
+                }
+            });
+            let eights: [__m256i; 8] = from_fn(|number| {
+                let first = number / 4 * 4 + number / 2 % 2;
+                let [one, other] = [fours[first], fours[first + 2]];
+                match number % 2 {
+                    0 => _mm256_unpacklo_epi32(one, other),
+                    _ => _mm256_unpackhi_epi32(one, other),
+                }
+            });
+            for number in 0..8 {
+                let [one, other] = [eights[number / 2], eights[number / 2 + 4]];
+                let whole = match number % 2 {
+                    0 => _mm256_unpacklo_epi64(one, other),
+                    _ => _mm256_unpackhi_epi64(one, other),
+                };
+                let lanes = &mut columns[column + number][lane..lane + HALF];
+                // SAFETY: there are as many bytes as a vector has.
+                unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), whole) };
+            }
+        }
+    }
+}
 
 /// # Safety
 /// The processor has AVX2.
@@ -78,7 +128,7 @@ fn scores_of(highest: __m256i) -> [u8; HALF] {
 
 /// All lanes of both halves.
 fn whole(halves: [[u8; HALF]; 2]) -> [u8; LANES] {
-    std::array::from_fn(|lane| halves[lane / HALF][lane % HALF])
+    from_fn(|lane| halves[lane / HALF][lane % HALF])
 }
 
 /// # Safety

@@ -1,10 +1,10 @@
 //! Loads sequences into lanes.
 
-#[cfg(target_arch = "x86_64")]
-use super::avx512;
 use super::kernels::Kernels;
 use super::lanes::{Bands, COLUMNS, HALF_BAND, LANES, LaneColumns, LaneRows, SubjectWindows};
 use super::scalar;
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
 use crate::residue::BORDER;
 
 impl SubjectWindows {
@@ -90,6 +90,10 @@ pub(super) fn transpose(kernels: Kernels, rows: &LaneRows, columns: &mut LaneCol
         // SAFETY: `available` found the features.
         #[allow(unsafe_code, reason = "kernels need the features that were found")]
         Kernels::Avx512 => unsafe { avx512::transpose(rows, columns) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        #[allow(unsafe_code, reason = "as above")]
+        Kernels::Avx2 => unsafe { avx2::transpose(rows, columns) },
         _ => scalar::transpose(rows, columns),
     }
 }
