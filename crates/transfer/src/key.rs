@@ -133,15 +133,19 @@ impl SecretKey {
         }
         let key = SecretKey::generate();
         let digits: String = key.seed.iter().map(|byte| format!("{byte:02x}")).collect();
+        // Of two processes that begin at once, the second reads the whole of the first's key.
+        let mut own = path.as_os_str().to_owned();
+        own.push(format!(".{}", key.public()));
+        let own = PathBuf::from(own);
         let mut options = OpenOptions::new();
-        // Two processes that begin at once must not have two keys: the second reads the first's.
-        let mut file = options
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(path)?;
-        file.write_all(format!("{HEAD}{digits}\n").as_bytes())?;
-        file.sync_all()?;
+        let file = options.write(true).create_new(true).mode(0o600).open(&own);
+        let written = file.and_then(|mut file| {
+            file.write_all(format!("{HEAD}{digits}\n").as_bytes())?;
+            file.sync_all()
+        });
+        let named = written.and_then(|()| std::fs::hard_link(&own, path));
+        let _ = std::fs::remove_file(&own);
+        named?;
         Ok(key)
     }
 
@@ -195,6 +199,22 @@ mod tests {
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
         let error = SecretKey::open_or_make(&path).unwrap_err().to_string();
         assert!(error.contains("chmod 600"), "{error}");
+    }
+
+    #[test]
+    fn who_begin_at_once_have_one_key() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..30 {
+            let path = folder.path().join(number.to_string());
+            let open = || SecretKey::open_or_make(&path).unwrap().public();
+            let keys = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+                let joined = threads.into_iter().map(|thread| thread.join().unwrap());
+                joined.collect::<Vec<_>>()
+            });
+            assert!(keys.iter().all(|key| *key == keys[0]), "{keys:?}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 30);
     }
 
     #[test]
