@@ -32,8 +32,10 @@ pub fn look_up<const K: usize, const A: usize>(
     send_all(world, &*asked, for_each(world, questions))?;
     for _ in 0..world.ranks() {
         let (rank, keys) = asked.wait()?;
-        let answers = keys.as_chunks().0.iter().flat_map(|&key| answer(key));
-        let answers = answers.collect();
+        let keys = keys.as_chunks().0;
+        let mut answers = Vec::with_capacity(keys.len() * A);
+        keys.iter()
+            .for_each(|&key| answers.extend_from_slice(&answer(key)));
         answered.send(rank as usize, world.rank() as u64, answers)?;
     }
     let mut answers = vec![Vec::new().into_iter(); world.ranks()];

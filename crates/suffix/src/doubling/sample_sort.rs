@@ -69,7 +69,7 @@ pub(super) fn gathered<const N: usize>(
     world: &dyn World,
     own: &[u64; N],
 ) -> Result<Vec<[u64; N]>, FabricError> {
-    let bytes: Vec<u8> = own.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let bytes: Vec<u8> = own.iter().flat_map(|word| word.to_ne_bytes()).collect();
     let all = world.all_gather(&bytes)?;
     Ok(all.iter().flat_map(|bytes| records(bytes)).collect())
 }
@@ -89,7 +89,7 @@ fn splitters<const N: usize>(
     let sample = sample.filter(|&(number, _)| is_taken(number) % step == 0);
     let bytes: Vec<u8> = sample
         .flat_map(|(_, record)| record)
-        .flat_map(u64::to_le_bytes)
+        .flat_map(u64::to_ne_bytes)
         .collect();
     let all = world.all_gather(&bytes)?;
     let mut all: Vec<[u64; N]> = all.iter().flat_map(|bytes| records(bytes)).collect();
@@ -108,7 +108,7 @@ pub(super) fn send<const N: usize>(
     in_batches(world, all, |batch| {
         let mut messages = vec![Vec::new(); world.ranks()];
         for (rank, record) in batch {
-            messages[rank].extend(record.iter().flat_map(|word| word.to_le_bytes()));
+            messages[rank].extend_from_slice(bytemuck::cast_slice(&record));
         }
         for (rank, bytes) in all_to_all(world, messages)?.iter().enumerate() {
             records(bytes).for_each(|record| hear(rank, record));
@@ -119,6 +119,6 @@ pub(super) fn send<const N: usize>(
 
 fn records<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u64; N]> + '_ {
     let words = bytes.as_chunks().0;
-    let record = |words: &[[u8; 8]]| std::array::from_fn(|at| u64::from_le_bytes(words[at]));
+    let record = |words: &[[u8; 8]]| std::array::from_fn(|at| u64::from_ne_bytes(words[at]));
     words.chunks_exact(N).map(record)
 }

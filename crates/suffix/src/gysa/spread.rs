@@ -58,8 +58,11 @@ impl Spread<'_> {
         let runs = starts.map(|start| start..own.min(start + PIECE));
         let width = width(self.survey.letters as u64);
         let packed = |run: Range<usize>, number: &dyn Fn(usize) -> usize| {
-            run.flat_map(|place| (number(place) as u64).to_le_bytes().into_iter().take(width))
-                .collect()
+            let mut bytes = Vec::with_capacity(run.len() * width);
+            for place in run {
+                bytes.extend_from_slice(&(number(place) as u64).to_le_bytes()[..width]);
+            }
+            bytes
         };
         let (positions, common) = (&self.sorted.positions, &self.sorted.common);
         match part {
