@@ -45,7 +45,7 @@ impl Minima {
         self.numbers.get(place) != self.unknown
     }
 
-    /// Makes one known.
+    /// Makes one known that was not.
     pub fn set(&mut self, place: usize, number: usize) {
         self.numbers.set(place, number);
         let mut node = self.tree.len() / 2 + place / LEAF;
@@ -101,7 +101,8 @@ mod tests {
         for count in [0, 1, 63, 64, 65, 300] {
             let mut minima = Minima::unknown(count, 1000);
             let mut plain = vec![usize::MAX; count];
-            for (step, place) in (0..count).map(|number| number * 7 % count).enumerate() {
+            // Each is set once at most: 11 divides no count.
+            for (step, place) in (0..count).map(|number| number * 11 % count).enumerate() {
                 if place % 3 == 0 {
                     continue;
                 }

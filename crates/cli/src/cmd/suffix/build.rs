@@ -23,8 +23,8 @@ Examples:
 
 A sentinel ends each sequence: smaller than every letter, and unlike all others.
 docs/formats.md has every byte of the file. It takes 9 bytes for each letter,
-and sorting takes 13 of memory; each of several processes 40 for each letter of its
-share, and 72 for each of them where much repeats.";
+and sorting takes 13 of memory. Each of several processes takes 40 for each
+letter of its share, and up to 85 where much repeats.";
 
 /// Sort the suffixes of sequences: suffix array and longest common prefixes.
 #[derive(Debug, Args)]
