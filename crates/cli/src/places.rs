@@ -15,6 +15,16 @@ use gyrase_table::{gydb, gyk};
 
 use crate::failure::{Code, Failure, Result};
 
+/// Refuses standard input, which the processes of a job cannot share.
+pub fn refuse_standard_input<'p>(inputs: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+    if !inputs.into_iter().any(|input| input.as_os_str() == "-") {
+        return Ok(());
+    }
+    let what = "several processes cannot share standard input; give files that all of them can \
+                open, or use one process";
+    Err(Failure::usage(what))
+}
+
 /// A kind of database.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {

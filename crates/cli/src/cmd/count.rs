@@ -195,11 +195,7 @@ impl Count {
 
 /// Counts in all processes of a job.
 fn count_in(job: &Job, config: &Config, session: &Session, progress: &Progress) -> Result<Summary> {
-    if config.inputs.iter().any(|input| input == Path::new("-")) {
-        let what = "several processes cannot share standard input; give files that all of them can \
-                    open, or count with one process";
-        return Err(Failure::usage(what));
-    }
+    places::refuse_standard_input(&config.inputs)?;
     session.leaves(gyrase_count::leftovers(config, job.peer()));
     Ok(gyrase_count::run_in(config, job, progress)?)
 }

@@ -325,11 +325,8 @@ impl Search {
         session: &Session,
     ) -> Result<Option<Summary>> {
         let several = world.ranks() > 1;
-        let mut inputs = self.queries.iter().chain(&self.db);
-        if several && inputs.any(|path| path.as_os_str() == "-") {
-            return Err(Failure::usage(
-                "several processes cannot share standard input: give files that all can open",
-            ));
+        if several {
+            places::refuse_standard_input(self.queries.iter().chain(&self.db))?;
         }
         let output = places::or_standard_output(&self.output);
         if self.resume && !places::is_file(output) {

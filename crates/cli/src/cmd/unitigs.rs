@@ -105,10 +105,8 @@ impl Unitigs {
         let output = or_standard_output(&self.output);
         let world = session.world();
         let several = world.ranks() > 1;
-        if several && inputs.iter().any(|input| input == Path::new("-")) {
-            let what = "several processes cannot share standard input; give files that all of them \
-                        can open, or use one process";
-            return Err(Failure::usage(what));
+        if several {
+            places::refuse_standard_input(inputs)?;
         }
         // What is compressed goes through one process, and so does what is no file.
         let target = (several && places::is_plain(output)).then_some(output.as_path());

@@ -6,7 +6,6 @@ use clap::Args;
 use gyrase_picture::words::bytes;
 use gyrase_suffix::gysa::{self, GysaFacts};
 use gyrase_suffix::{build_in, sort};
-use gyrase_tabulate::same_files;
 
 use super::info::in_json;
 use super::plan;
@@ -90,12 +89,8 @@ impl Build {
         session: &Session,
     ) -> Result<Option<GysaFacts>> {
         let (world, files) = (session.world(), &sequences.files);
-        if files.iter().any(|file| file == Path::new("-")) {
-            let what = "several processes cannot share standard input; give files that all of them \
-                        can open, or use one process";
-            return Err(Failure::usage(what));
-        }
-        same_files(world, files)?;
+        places::refuse_standard_input(files)?;
+        session.same_files(files.iter().cloned())?;
         let target = (output, self.bwt);
         let built = session.shown(|progress| {
             build_in(
