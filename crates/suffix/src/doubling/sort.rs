@@ -199,7 +199,8 @@ impl<'a> Sorting<'a> {
                 start = number;
             }
         }
-        let buckets = [self.borders.first_bucket, self.last_bucket()];
+        let first_bucket = self.borders.first_bucket;
+        let buckets = [first_bucket, self.last_bucket().unwrap_or(first_bucket)];
         let shared = || Shared {
             keyed,
             first,
@@ -340,20 +341,19 @@ impl<'a> Sorting<'a> {
         self.sorted.common.is_known(place)
     }
 
-    /// The last bucket of the block.
-    fn last_bucket(&self) -> usize {
+    /// The last bucket that begins in the block.
+    fn last_bucket(&self) -> Option<usize> {
         let own = self.line.own();
         let last = (0..own.len()).rev().find(|&place| self.begins(place));
-        last.map_or(self.borders.first_bucket, |place| own.start + place)
+        last.map(|place| own.start + place)
     }
 
     /// Finds how buckets go on at the ends of the block.
     fn find_borders(&mut self) -> Result<(), FabricError> {
         let own = self.line.own();
-        let last = (0..own.len()).rev().find(|&place| self.begins(place));
         let first_begins = own.is_empty() || self.begins(0);
         // 0 where no bucket begins in the block.
-        let last = last.map_or(0, |place| own.start + place + 1);
+        let last = self.last_bucket().map_or(0, |bucket| bucket + 1);
         let all = gathered(self.world, &[u64::from(first_begins), last as u64])?;
         let (before, behind) = all.split_at(self.line.peer.rank);
         let before = before.iter().rev().find(|block| block[1] > 0);

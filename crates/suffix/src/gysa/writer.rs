@@ -66,7 +66,7 @@ fn write_to(
     let mut sections = Vec::new();
     for part in Part::ALL {
         if part != Part::Transform || transform {
-            let (offset, _) = pieces.begin()?;
+            let offset = pieces.begin()?;
             contents.add(part, &mut pieces)?;
             let bytes = pieces.at - offset;
             let crc = std::mem::take(&mut pieces.crc).finalize();
@@ -79,7 +79,7 @@ fn write_to(
             });
         }
     }
-    let (table, _) = pieces.begin()?;
+    let table = pieces.begin()?;
     let mut entries = Vec::new();
     sections
         .iter()
@@ -169,11 +169,11 @@ impl Pieces {
         numbers.try_for_each(|number| self.add(&(number as u64).to_le_bytes()[..width]))
     }
 
-    /// Goes to where a part may begin; its offset, and zeros before it.
-    fn begin(&mut self) -> io::Result<(u64, usize)> {
+    /// Goes to where a part may begin: its offset.
+    fn begin(&mut self) -> io::Result<u64> {
         let zeros = (aligned(self.at) - self.at) as usize;
         self.add(&[0; ALIGNMENT][..zeros])?;
         self.crc = crc32fast::Hasher::new();
-        Ok((self.at, zeros))
+        Ok(self.at)
     }
 }
