@@ -34,7 +34,8 @@ pub fn play(part: &str) {
             return;
         }
         Err(error) => {
-            eprintln!("cannot start: {error}");
+            // Standard output is written a line at a time: lines of several processes stay whole.
+            println!("cannot start: {error}");
             // The launcher kills the others when the first one ends.
             thread::sleep(Duration::from_millis(500));
             std::process::exit(8);
@@ -63,7 +64,7 @@ pub fn play(part: &str) {
 
 fn end(job: Job, result: Result<(), Failed>) {
     let rank = job.rank();
-    match job.end(result, |message| eprintln!("says: {message}")) {
+    match job.end(result, |message| println!("says: {message}")) {
         Ended::Well => println!("rank {rank}: all as it must be"),
         Ended::Failed { code } => signal_hook::low_level::exit(code.into()),
     }
