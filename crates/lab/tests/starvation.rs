@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gyrase_lab::schedule::{
-    Arrival, Cluster, NodeId, PartitionSizes, Placement, Policy, QueryId, Scheduler,
-    ServedDatabase, Simulated, Sizing, Tuning, Workload, simulate,
+use gyrase_lab::schedule::{Arrival, Cluster, ServedDatabase, Simulated, Workload, simulate};
+use gyrase_schedule::{
+    NodeId, PartitionSizes, Placement, Policy, QueryId, Scheduler, Sizing, Tuning,
 };
 use gyrase_simulate::Random;
 use gyrase_work::in_parallel;

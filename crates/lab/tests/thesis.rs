@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use gyrase_lab::schedule::{
-    Cluster, Config, Experiment, FIGURES, Measured, Policy, Queries, Sizing, Tuning, comparison,
-    comparison_experiments, figure_experiments, run, tsv,
+    Cluster, Config, Experiment, FIGURES, Measured, Queries, comparison, comparison_experiments,
+    figure_experiments, run, tsv,
 };
+use gyrase_schedule::{Policy, Sizing, Tuning};
 use gyrase_work::Progress;
 
 fn config(experiments: Vec<Experiment>, seeds: u64, threads: usize) -> Config {

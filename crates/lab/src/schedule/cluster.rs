@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::error::{ScheduleError, check};
-use super::sizes::{PartitionSizes, power_below};
+use gyrase_schedule::{PartitionSizes, power_below};
 
 /// A cluster that serves searches in a few databases.
 ///

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::policy::{Policy, Sizing};
 use super::run::{Experiment, Measured};
 use super::workload::Demand;
+use gyrase_schedule::{Policy, Sizing};
 
 /// Queries of each workload of the table.
 const QUERIES: usize = 600;

@@ -6,9 +6,9 @@ use gyrase_work::{Progress, in_parallel};
 
 use super::cluster::Cluster;
 use super::error::ScheduleError;
-use super::policy::{Policy, Tuning};
 use super::simulator::{Service, Simulated, simulate};
 use super::workload::{Demand, Workload};
+use gyrase_schedule::{Policy, Tuning};
 
 /// A policy at a load.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,10 +5,10 @@ use std::collections::BinaryHeap;
 
 use super::caches::Caches;
 use super::cluster::Cluster;
-use super::policy::{Policy, Tuning};
-use super::pools::{NodeId, QueryId};
-use super::scheduler::{Scheduler, Start};
 use super::workload::Workload;
+use gyrase_schedule::{NodeId, QueryId};
+use gyrase_schedule::{Policy, Tuning};
+use gyrase_schedule::{Scheduler, Start};
 
 /// What became of a query.
 #[derive(Clone, Debug, PartialEq)]

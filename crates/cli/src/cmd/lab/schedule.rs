@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gyrase_lab::schedule::{
-    self, Cluster, Config, Demand, Experiment, FIGURES, Measured, Policy, Queries, Tuning,
-    Workload, comparison, comparison_experiments, figure_experiments, timeline_header,
-    timeline_rows, tsv,
+    self, Cluster, Config, Demand, Experiment, FIGURES, Measured, Queries, Workload, comparison,
+    comparison_experiments, figure_experiments, timeline_header, timeline_rows, tsv,
 };
 use gyrase_picture::words::{self, things};
+use gyrase_schedule::{Policy, Tuning};
 use serde_json::json;
 
 use crate::failure::Result;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::plard::{self, Sizer};
-use super::policy::{Placement, Policy, Tuning};
-use super::pools::{NodeId, Pool, Pools, QueryId, Waiting};
-use super::sizes::PartitionSizes;
+use crate::plard::{self, Sizer};
+use crate::policy::{Placement, Policy, Tuning};
+use crate::pools::{NodeId, Pool, Pools, QueryId, Waiting};
+use crate::sizes::PartitionSizes;
 
 /// A query that starts now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,7 +232,7 @@ impl Scheduler {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::Sizing;
+    use crate::Sizing;
 
     /// A scheduler with so many nodes of one processor, and databases with partitions of as many
     /// processors for FIX-S.

@@ -1,8 +1,8 @@
 //! PLARD: pools of nodes for each database, which grow and shrink with the queues.
 
-use super::policy::{Sizing, Tuning};
-use super::pools::{Pool, Pools};
-use super::sizes::{PartitionSizes, power_below, rmap};
+use crate::policy::{Sizing, Tuning};
+use crate::pools::{Pool, Pools};
+use crate::sizes::{PartitionSizes, power_below, rmap};
 
 /// The sizes that a policy gives, in nodes.
 #[derive(Clone, Debug)]

@@ -22,7 +22,7 @@ pub struct PartitionSizes {
 /// `waiting` queries wait beside this one, `running` ones run; a node has `per_node` processors.
 ///
 /// ```
-/// use gyrase_lab::schedule::{PartitionSizes, rmap};
+/// use gyrase_schedule::{PartitionSizes, rmap};
 ///
 /// let nt = PartitionSizes { least: 8, medium: 16, most: 32 };
 /// assert_eq!(rmap(40, 0, 0, 0.75, nt, 2), 32);
@@ -46,7 +46,7 @@ pub fn rmap(
 }
 
 /// The largest power of two up to `number`; 0 of 0.
-pub(super) fn power_below(number: usize) -> usize {
+pub fn power_below(number: usize) -> usize {
     number.checked_ilog2().map_or(0, |power| 1 << power)
 }
 
