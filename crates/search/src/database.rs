@@ -181,6 +181,12 @@ impl Database {
         letters.max().unwrap_or_default()
     }
 
+    /// Bytes that a part takes, and its letters.
+    pub(crate) fn of_part(&self, number: usize) -> [u64; 2] {
+        let part = &self.parts[number];
+        [part.bytes, part.letters]
+    }
+
     /// Bytes that all parts take together.
     pub(crate) fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).sum()

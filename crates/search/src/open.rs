@@ -2,7 +2,7 @@
 //!
 //! Programs want it in different forms: packed, where nucleotides are compared as they are, or as
 //! codes of a byte, where they are translated; with masks, or without. A form is read when the
-//! first search needs it, and stays.
+//! first search needs it, and stays. So do the seeds of proteins, where there is memory for them.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,6 +12,7 @@ use gyrase_seqdb::TaxidFilter;
 use gyrase_work::Progress;
 
 use crate::database::{Database, Filter};
+use crate::seeds::{Indexes, bytes_of_indexes};
 use crate::sequences::{Form, LetterCase};
 use crate::{DatabaseSize, Molecule, SearchError, Sequences};
 
@@ -32,6 +33,9 @@ pub struct OpenDatabase {
 pub(crate) struct OpenForm {
     pub database: Arc<Database>,
     pub whole: Arc<Sequences>,
+    /// Indexes of its seeds, each made by the first search that wants it; none where proteins are
+    /// not looked for, or the memory does not take them.
+    pub indexes: Option<Arc<Indexes>>,
     case: LetterCase,
 }
 
@@ -58,7 +62,7 @@ impl OpenDatabase {
             size: form.database.size(),
             paths,
             memory,
-            taken: AtomicU64::new(form.database.bytes()),
+            taken: AtomicU64::new(form.bytes()),
             threads,
             forms: Mutex::new(vec![form]),
         })
@@ -100,7 +104,7 @@ impl OpenDatabase {
             memory,
             (self.threads, progress),
         )?;
-        self.taken.fetch_add(form.database.bytes(), Relaxed);
+        self.taken.fetch_add(form.bytes(), Relaxed);
         forms.push(form.clone());
         Ok(form)
     }
@@ -127,9 +131,22 @@ fn read(
         whole.pack();
     }
     whole.mask(case);
+    let bytes = bytes_of_indexes(database.part_letters());
+    let keeps_indexes =
+        database.molecule() == Molecule::Protein && taken + database.bytes() + bytes <= memory;
     Ok(OpenForm {
         database: Arc::new(database),
         whole: Arc::new(whole),
+        indexes: keeps_indexes.then(Arc::default),
         case,
     })
+}
+
+impl OpenForm {
+    /// Bytes that it takes, with all indexes that it keeps.
+    fn bytes(&self) -> u64 {
+        let indexes = bytes_of_indexes(self.database.part_letters());
+        let indexes = if self.indexes.is_some() { indexes } else { 0 };
+        self.database.bytes() + indexes
+    }
 }

@@ -9,14 +9,19 @@
 //!                merged, query by query             the best of all parts
 //! ```
 
+use std::io::Read;
+use std::ops::Range;
+
 use gyrase_fabric::FabricError;
 use gyrase_work::Progress;
 
-use crate::aside::{Aside, AsideReader};
+use crate::aside::Aside;
 use crate::batches::{Each, Over};
+use crate::found::Found;
 use crate::prepared::Prepared;
+use crate::seeds::Indexes;
 use crate::subjects::GatheredSubjects;
-use crate::{Hit, SearchError, Summary, WaitingText, record};
+use crate::{Hit, SearchError, Sequences, Summary, WaitingText, record};
 
 /// Bytes of hits that are laid aside at a time.
 const AT_ONCE: usize = 1 << 20;
@@ -72,16 +77,43 @@ pub(crate) fn run<E: From<SearchError>>(
     Ok(merging.summary)
 }
 
+/// Searches for some queries in a part, with indexes of it where they are kept; what is found has
+/// what reports need.
+pub(crate) fn find(
+    prepared: &Prepared,
+    (subjects, indexes): (&Sequences, Option<&Indexes>),
+    queries: Range<usize>,
+    progress: &Progress,
+) -> Result<Found, SearchError> {
+    let engine = prepared.engine(subjects, indexes);
+    let over = Over {
+        prepared,
+        subjects,
+        engine: &*engine,
+        progress,
+    };
+    let mut text = Vec::new();
+    let summary = over.search::<SearchError>(queries, &mut |answer| {
+        record::append(&mut text, prepared.frames[1], subjects, answer.hits);
+        Ok(())
+    })?;
+    Ok(Found {
+        with_hits: summary.with_hits,
+        hits: summary.hits,
+        text,
+    })
+}
+
 /// Merges what was found for one query after the other.
-pub(crate) struct Merging<'p> {
+pub(crate) struct Merging<'p, R> {
     pub prepared: &'p Prepared,
     pub waiting: &'p WaitingText,
     /// What each part has of the same queries.
-    pub readers: Vec<AsideReader>,
+    pub readers: Vec<R>,
     pub summary: Summary,
 }
 
-impl Merging<'_> {
+impl<R: Read> Merging<'_, R> {
     /// Gives the best hits of the next query, which has a number, to `each`.
     pub(crate) fn give<E: From<SearchError>>(
         &mut self,

@@ -8,6 +8,7 @@ use gyrase_work::Progress;
 
 use crate::alignments::KEPT;
 use crate::database::{Database, Filter};
+use crate::divided::DividedDatabase;
 use crate::engine::Engine;
 use crate::exhaustive::Exhaustive;
 use crate::frames::Frames;
@@ -17,7 +18,7 @@ use crate::open::OpenDatabase;
 use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
 use crate::seeds::{self, Indexes};
-use crate::sequences::{Form, RESIDUE, names};
+use crate::sequences::{Form, LetterCase, RESIDUE, names};
 use crate::subjects::{GatheredSubjects, Subjects};
 use crate::translated::{TranslatedScoring, Translation};
 use crate::{
@@ -67,6 +68,8 @@ pub(crate) struct Prepared {
     pub database: Arc<Database>,
     /// All subjects, unless they are searched in parts.
     pub whole: Option<Arc<Sequences>>,
+    /// Indexes of all subjects that stay from one search to the next.
+    pub indexes: Option<Arc<Indexes>>,
     pub scoring: AnyScoring,
     pub sensitivity: Sensitivity,
     pub limits: HitLimits,
@@ -88,12 +91,17 @@ pub(crate) enum Source<'s> {
     Files(Option<&'s [usize]>),
     /// In memory.
     Open(&'s OpenDatabase),
+    /// In fragments that others hold.
+    Divided(&'s DividedDatabase),
 }
 
 impl Source<'_> {
     /// All of their files.
     pub(crate) const ALL: Source<'static> = Source::Files(None);
 }
+
+/// A database in a form, with all of its sequences and their indexes, where these are in memory.
+type Shown = (Arc<Database>, Option<Arc<Sequences>>, Option<Arc<Indexes>>);
 
 /// Subjects, and what compares queries with them.
 struct Opened {
@@ -102,6 +110,10 @@ struct Opened {
     database: Arc<Database>,
     /// All of them, unless they are searched in parts.
     whole: Option<Arc<Sequences>>,
+    /// Indexes of them that stay from one search to the next.
+    indexes: Option<Arc<Indexes>>,
+    /// Somebody else's memory has room for indexes.
+    has_indexes: bool,
     /// Bytes that this search takes for them.
     bytes: u64,
 }
@@ -124,18 +136,21 @@ impl Prepared {
             needs,
             database,
             whole,
+            indexes: kept,
+            has_indexes,
             bytes: part,
-        } = match source {
-            Source::Files(only) => Opened::files(config, read, only, agree, progress)?,
-            Source::Open(open) => Opened::open(config, read, open, progress)?,
-        };
+        } = Opened::of(config, read, source, agree, progress)?;
         let frames = program.frames(config.translation.codes()?);
         let Needs { taken, beside, .. } = needs;
         let left = memory.saturating_sub(taken + part);
         let aside = whole.as_ref().map_or((left - beside) / ASIDE, |_| 0);
         let left = left - aside;
-        let indexes = seeds::bytes_of_indexes(database.part_letters());
-        let keeps_indexes = keeps_indexes && frames[1] == Frames::Protein && indexes <= left / 2;
+        let indexes = match has_indexes {
+            true => 0,
+            false => seeds::bytes_of_indexes(database.part_letters()),
+        };
+        let is_wanted = (keeps_indexes || has_indexes) && frames[1] == Frames::Protein;
+        let keeps_indexes = is_wanted && indexes <= left / 2;
         let left = left - if keeps_indexes { indexes } else { 0 };
         Ok(Prepared {
             scoring: scoring(config, program, frames, &database)?,
@@ -148,6 +163,7 @@ impl Prepared {
             enough: needs.enough(&database),
             database,
             whole,
+            indexes: kept,
             threads: config.threads,
             aside,
             most: (left / MATCH) as usize,
@@ -296,6 +312,27 @@ impl Prepared {
 }
 
 impl Opened {
+    fn of(
+        config: &Config,
+        read: (&mut Sequences, u64),
+        source: Source,
+        agree: &dyn Fn(u64) -> Result<u64, SearchError>,
+        progress: &Progress,
+    ) -> Result<Opened, SearchError> {
+        match source {
+            Source::Files(only) => Opened::files(config, read, only, agree, progress),
+            Source::Open(open) => Opened::open(config, read, open.molecule(), &|packed, case| {
+                let form = open.form(packed, case, progress)?;
+                Ok((form.database, Some(form.whole), form.indexes))
+            }),
+            Source::Divided(divided) => {
+                Opened::open(config, read, divided.molecule(), &|packed, case| {
+                    Ok((divided.form(packed, case, progress)?, None, None))
+                })
+            }
+        }
+    }
+
     /// Those of files.
     fn files(
         config: &Config,
@@ -337,24 +374,27 @@ impl Opened {
             needs,
             database: Arc::new(database),
             whole: whole.map(Arc::new),
+            indexes: None,
+            has_indexes: false,
             bytes: part,
         })
     }
 
-    /// Those of a database that is open: this search takes no memory but for their frames.
+    /// Those of a database that is open, in a form: this search takes no memory but for their
+    /// frames.
     fn open(
         config: &Config,
         (queries, bytes): (&mut Sequences, u64),
-        open: &OpenDatabase,
-        progress: &Progress,
+        molecule: Molecule,
+        form: &dyn Fn(bool, LetterCase) -> Result<Shown, SearchError>,
     ) -> Result<Opened, SearchError> {
         let memory = config.memory.saturating_sub(BESIDE);
-        let program = config.program_for([queries.molecule(), open.molecule()]);
+        let program = config.program_for([queries.molecule(), molecule]);
         let is_packed = program.compares() == Molecule::Nucleotide;
-        let form = open.form(is_packed, config.db_mask.case(), progress)?;
-        program_of(config, queries, (&form.database, None))?;
+        let (database, whole, indexes) = form(is_packed, config.db_mask.case())?;
+        program_of(config, queries, (&database, None))?;
         let needs = Needs::of(config, program, queries, bytes)?;
-        let bytes = (needs.subjects - 1) * form.database.part_bytes();
+        let bytes = (needs.subjects - 1) * database.part_bytes();
         if bytes > needs.room(memory) {
             let least = BESIDE + needs.taken + needs.beside + 2 * bytes;
             return Err(SearchError::Memory { least });
@@ -362,8 +402,10 @@ impl Opened {
         Ok(Opened {
             program,
             needs,
-            database: form.database,
-            whole: Some(form.whole),
+            has_indexes: whole.is_none() || indexes.is_some(),
+            database,
+            whole,
+            indexes,
             bytes,
         })
     }

@@ -13,13 +13,15 @@ use gyrase_work::Progress;
 
 use crate::batches::{Each, Over};
 use crate::database::Database;
-use crate::frames::Frames;
 use crate::metadata::{Answer, SearchMetadata, subjects_of};
 use crate::open::OpenDatabase;
 use crate::prepared::{Prepared, Source};
 use crate::share::batches;
 use crate::subjects::{Subjects, each_of};
-use crate::{Config, DatabaseSize, Hit, Hsp, QueryHits, SearchError, Sequences, Summary, parts};
+use crate::{
+    Config, DatabaseSize, DividedDatabase, Hit, Hsp, QueryHits, SearchError, Sequences, Summary,
+    parts,
+};
 
 /// Gives the answer of each query, in their order, to `each`: those that the search gave of which
 /// `metadata` are, with the parameters of that search in `config`.
@@ -62,31 +64,69 @@ impl OpenDatabase {
     ) -> Result<(), E> {
         let prepared = Prepared::new(config, Source::Open(self), false, &Ok, progress)?;
         let whole = prepared.whole()?;
-        metadata.check(&prepared.queries, prepared.scoring.system().size())?;
-        for query in queries {
-            let kept = metadata.answers()[query].alignments.as_deref();
-            let hits = kept.unwrap_or_default();
-            let answer = prepared.answer(query, whole, hits, None);
-            if !hits
-                .iter()
-                .all(|hit| is_within(hit, whole, prepared.frames[1]))
-            {
-                return Err(metadata.other_answer(prepared.queries.name(query)).into());
-            }
-            metadata.confirm(&answer)?;
-            each(&answer)?;
-        }
-        Ok(())
+        let has = |number: usize| number < whole.len();
+        give_again(&prepared, (whole, &has), (metadata, queries), &mut each)
     }
 }
 
-/// Whether there is what a hit is said to be similar to.
-fn is_within(hit: &Hit, subjects: &Sequences, frames: Frames) -> bool {
-    hit.subject < subjects.len() && {
-        let letters = Subjects::length(subjects, hit.subject);
-        let is_within = |hsp: &Hsp| hsp.subject.end <= frames.length(letters, hsp.frames[1]);
-        hit.hsps.iter().all(is_within)
+impl DividedDatabase {
+    /// Gives the answers of some queries of a search again, of which `metadata` has the alignments:
+    /// without a search. Of the database what they need is read.
+    ///
+    /// # Errors
+    /// See [`regenerate`](crate::regenerate()).
+    pub fn answers_again<E: From<SearchError>>(
+        &self,
+        config: &Config,
+        (metadata, queries): (&SearchMetadata, Range<usize>),
+        progress: &Progress,
+        mut each: impl FnMut(&QueryHits) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let numbers = subjects_of(&metadata.answers()[queries.clone()]);
+        let config = Config {
+            subjects: self.paths.clone(),
+            ..config.clone()
+        };
+        let source = Source::Files(Some(&numbers));
+        let prepared = Prepared::new(&config, source, false, &Ok, progress)?;
+        let subjects = Renumbered {
+            read: prepared.whole()?,
+            numbers: &numbers,
+            database: &prepared.database,
+        };
+        let has = |number: usize| numbers.binary_search(&number).is_ok();
+        give_again(&prepared, (&subjects, &has), (metadata, queries), &mut each)
     }
+}
+
+/// Gives answers again by the alignments that metadata have, with subjects, and whether there is
+/// one of a number.
+fn give_again<E: From<SearchError>>(
+    prepared: &Prepared,
+    (subjects, has): (&dyn Subjects, &dyn Fn(usize) -> bool),
+    (metadata, queries): (&SearchMetadata, Range<usize>),
+    each: Each<E>,
+) -> Result<(), E> {
+    metadata.check(&prepared.queries, prepared.scoring.system().size())?;
+    // Whether there is what a hit is said to be similar to.
+    let is_within = |hit: &Hit| {
+        has(hit.subject) && {
+            let (letters, frames) = (subjects.length(hit.subject), prepared.frames[1]);
+            let is_within = |hsp: &Hsp| hsp.subject.end <= frames.length(letters, hsp.frames[1]);
+            hit.hsps.iter().all(is_within)
+        }
+    };
+    for query in queries {
+        let kept = metadata.answers()[query].alignments.as_deref();
+        let hits = kept.unwrap_or_default();
+        if !hits.iter().all(is_within) {
+            return Err(metadata.other_answer(prepared.queries.name(query)).into());
+        }
+        let answer = prepared.answer(query, subjects, hits, None);
+        metadata.confirm(&answer)?;
+        each(&answer)?;
+    }
+    Ok(())
 }
 
 impl SearchMetadata {
@@ -265,6 +305,7 @@ fn run(numbers: &[usize]) -> Range<usize> {
 /// Some subjects by their numbers in the database.
 struct Renumbered<'s> {
     read: &'s dyn Subjects,
+    /// They ascend.
     numbers: &'s [usize],
     database: &'s Database,
 }

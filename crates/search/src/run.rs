@@ -1,11 +1,17 @@
 //! A search from its files to its answers.
 
+use std::path::PathBuf;
+
 use gyrase_work::Progress;
 
 use crate::batches::{Each, Over};
+use crate::divided::Fragment;
 use crate::open::OpenDatabase;
 use crate::prepared::{Prepared, Source};
-use crate::{Config, QueryHits, SearchError, Sequences, Summary, parts};
+use crate::{
+    Config, DividedDatabase, FragmentCache, FragmentShare, QueryHits, SearchError, Sequences,
+    Summary, WaitingText, parts,
+};
 
 /// Searches, and gives the answer of each query in the order of the queries to `each`.
 ///
@@ -42,6 +48,64 @@ impl OpenDatabase {
     }
 }
 
+impl DividedDatabase {
+    /// Searches in the fragments of a share, which are read if `cache` does not hold them, and
+    /// gives what was found in each to `found`, for [`merge`](DividedDatabase::merge). The memory
+    /// of `config` is that beside the cache.
+    ///
+    /// # Errors
+    /// See [`SearchError`]; the first error of `found`.
+    pub fn search_share<E: From<SearchError>>(
+        &self,
+        config: &Config,
+        share: FragmentShare,
+        cache: &mut FragmentCache,
+        progress: &Progress,
+        mut found: impl FnMut(Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let prepared = Prepared::new(config, Source::Divided(self), false, &Ok, progress)?;
+        let own = (share.number..prepared.database.parts()).step_by(share.of);
+        progress.start_counting("search", own.len() as u64, "fragments");
+        for part in own {
+            progress.go_on().map_err(SearchError::from)?;
+            let quiet = progress.of_part();
+            let fragment = cache.get(&prepared.database, part, &quiet)?;
+            let Fragment { subjects, indexes } = &*fragment;
+            let all = 0..prepared.queries.len();
+            let of_part = parts::find(&prepared, (subjects, Some(indexes)), all, &quiet)?;
+            found(of_part.text)?;
+            progress.advance(1);
+        }
+        Ok(())
+    }
+
+    /// Gives the answer of each query in their order to `each`, by what was found in every fragment
+    /// once, in any order.
+    ///
+    /// # Errors
+    /// See [`SearchError`]; something found is damaged; the first error of `each`.
+    pub fn merge<E: From<SearchError>>(
+        &self,
+        config: &Config,
+        found: &[Vec<u8>],
+        progress: &Progress,
+        mut each: impl FnMut(&QueryHits) -> Result<(), E>,
+    ) -> Result<Summary, E> {
+        let prepared = Prepared::new(config, Source::Divided(self), false, &Ok, progress)?;
+        let waiting = WaitingText::new(PathBuf::from("what workers sent"));
+        let mut merging = parts::Merging {
+            prepared: &prepared,
+            waiting: &waiting,
+            readers: found.iter().map(Vec::as_slice).collect(),
+            summary: prepared.summary(prepared.queries.len()),
+        };
+        for query in 0..prepared.queries.len() {
+            merging.give(query, &mut each)?;
+        }
+        Ok(prepared.naming_hopeless(merging.summary)?)
+    }
+}
+
 /// Searches in all subjects at once.
 fn search_whole<E: From<SearchError>>(
     prepared: &Prepared,
@@ -49,7 +113,7 @@ fn search_whole<E: From<SearchError>>(
     progress: &Progress,
     each: Each<E>,
 ) -> Result<Summary, E> {
-    let engine = prepared.engine(subjects, None);
+    let engine = prepared.engine(subjects, prepared.indexes.as_deref());
     let over = Over {
         prepared,
         subjects,

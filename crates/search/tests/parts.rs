@@ -17,7 +17,7 @@ use crate::families::{Place, Random, families, report, report_with};
 const BESIDE: u64 = 16 << 20;
 
 /// Proteins with ties, and strangers enough that a part has few of them.
-fn proteins(place: &Place) -> Config {
+pub fn proteins(place: &Place) -> Config {
     let mut random = Random::new();
     let (queries, mut subjects) = families(&mut random);
     // The same twice, far apart: ties across parts.
@@ -35,7 +35,7 @@ fn proteins(place: &Place) -> Config {
 }
 
 /// Genes in genomes, on both strands, with repeats, and what stands for several bases.
-fn nucleotides(place: &Place) -> Config {
+pub fn nucleotides(place: &Place) -> Config {
     let mut random = Random::new();
     let mut bases = |length: usize| -> String {
         (0..length)

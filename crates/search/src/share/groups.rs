@@ -20,12 +20,11 @@ use gyrase_fabric::{FabricError, Farm, Mailbox, World};
 
 use super::shared::{ReportTarget, Shared};
 use crate::aside::Aside;
-use crate::batches::Over;
 use crate::database::Cursor;
 use crate::found::Found;
-use crate::parts::Merging;
+use crate::parts::{self, Merging};
 use crate::seeds::Indexes;
-use crate::{SearchError, Sequences, Summary, record};
+use crate::{SearchError, Sequences, Summary};
 
 /// How long a process sleeps that waits for what others found.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -171,25 +170,9 @@ impl<'g> Group<'g> {
         let shared = self.shared;
         let mut worker = self.worker();
         let part = worker.part(part, shared)?;
-        let engine = shared.prepared.engine(&part.subjects, Some(&part.indexes));
-        let quiet = shared.progress.of_part();
-        let over = Over {
-            prepared: shared.prepared,
-            subjects: &part.subjects,
-            engine: &*engine,
-            progress: &quiet,
-        };
-        let mut text = Vec::new();
-        let [_, frames] = shared.prepared.frames;
-        let summary = over.search::<SearchError>(shared.batches[batch].clone(), &mut |answer| {
-            record::append(&mut text, frames, &part.subjects, answer.hits);
-            Ok(())
-        })?;
-        Ok(Found {
-            with_hits: summary.with_hits,
-            hits: summary.hits,
-            text,
-        })
+        let of_part = (&part.subjects, Some(&part.indexes));
+        let (queries, quiet) = (shared.batches[batch].clone(), shared.progress.of_part());
+        parts::find(shared.prepared, of_part, queries, &quiet)
     }
 
     fn worker(&self) -> MutexGuard<'_, Worker<'g>> {

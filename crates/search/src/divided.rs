@@ -1,0 +1,217 @@
+//! A database that processes search together: each holds some fragments of it in memory, and keeps
+//! them from one search to the next.
+//!
+//! ```text
+//!  fragments        0   1   2   3   4   5   6   7      about as large as each other
+//!  share 0 of 4     x               x                  dealt round-robin, as mpiBLAST has it
+//!  share 1 of 4         x               x
+//!  share 0 of 2     x       x       x       x          who had a share of four has half of this
+//! ```
+//!
+//! What is found in each fragment is merged query by query, as if one process had searched all.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gyrase_seqdb::TaxidFilter;
+use gyrase_work::Progress;
+
+use crate::database::{Database, Filter};
+use crate::seeds::{Indexes, bytes_of_indexes};
+use crate::sequences::{Form, LetterCase};
+use crate::{DatabaseSize, Molecule, SearchError, Sequences};
+
+/// Files of subjects in fragments, of which none is in memory here.
+pub struct DividedDatabase {
+    pub(crate) paths: Vec<PathBuf>,
+    fragments: u64,
+    threads: usize,
+    first: Arc<Database>,
+    /// In the forms that programs asked for.
+    forms: Mutex<Vec<(bool, LetterCase, Arc<Database>)>>,
+}
+
+/// Fragments of a database: those of which the remainder by `of` is `number`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FragmentShare {
+    /// Which share, from 0.
+    pub number: usize,
+    /// Shares that there are.
+    pub of: usize,
+}
+
+impl DividedDatabase {
+    /// Looks at files and databases, and divides them into about so many fragments. Processes that
+    /// call it alike have the same ones, and [`digest`](DividedDatabase::digest) tells so.
+    ///
+    /// # Errors
+    /// A file cannot be read; there are proteins and nucleotides.
+    pub fn open(
+        paths: Vec<PathBuf>,
+        fragments: usize,
+        threads: usize,
+        progress: &Progress,
+    ) -> Result<DividedDatabase, SearchError> {
+        let (fragments, case) = (fragments as u64, LetterCase::Ignored);
+        let first = divide(&paths, (true, case), fragments, (threads, progress))?;
+        let first = Arc::new(first);
+        let is_packed = first.molecule() == Molecule::Nucleotide;
+        let forms = Mutex::new(vec![(is_packed, case, Arc::clone(&first))]);
+        Ok(DividedDatabase {
+            paths,
+            fragments,
+            threads,
+            first,
+            forms,
+        })
+    }
+
+    /// What its sequences are.
+    pub fn molecule(&self) -> Molecule {
+        self.first.molecule()
+    }
+
+    /// Its sequences and their letters.
+    pub fn size(&self) -> DatabaseSize {
+        self.first.size()
+    }
+
+    /// Bytes that all fragments take in memory, in the form in which they are compared as they are.
+    pub fn bytes(&self) -> u64 {
+        let parts = 0..self.first.parts();
+        parts.map(|part| bytes_of(&self.first, part)).sum()
+    }
+
+    /// What its sequences and fragments are known by.
+    pub fn digest(&self) -> [u64; 4] {
+        self.first.digest()
+    }
+
+    /// The database in a form, which is divided if this is the first search that needs it.
+    pub(crate) fn form(
+        &self,
+        is_packed: bool,
+        case: LetterCase,
+        progress: &Progress,
+    ) -> Result<Arc<Database>, SearchError> {
+        let is_packed = is_packed && self.molecule() == Molecule::Nucleotide;
+        let mut forms = self.forms.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |form: &&(bool, LetterCase, _)| (form.0, form.1) == (is_packed, case);
+        if let Some((.., database)) = forms.iter().find(is_it) {
+            return Ok(Arc::clone(database));
+        }
+        let with = (self.threads, progress);
+        let database = divide(&self.paths, (is_packed, case), self.fragments, with)?;
+        let database = Arc::new(database);
+        forms.push((is_packed, case, Arc::clone(&database)));
+        Ok(database)
+    }
+}
+
+/// A database in a form, in about so many parts.
+fn divide(
+    paths: &[PathBuf],
+    (is_packed, case): (bool, LetterCase),
+    fragments: u64,
+    with: (usize, &Progress),
+) -> Result<Database, SearchError> {
+    let filter = Filter {
+        taxids: &TaxidFilter::default(),
+        only: None,
+    };
+    let open = |most: u64| {
+        let form = Form::PackedIf(&|_| is_packed, case);
+        Database::open(paths, filter, most, form, with).map(|(database, _)| database)
+    };
+    let all = open(1)?.bytes();
+    open(all.div_ceil(fragments).max(1))
+}
+
+/// Bytes of a fragment in memory, with the indexes that are kept of it.
+fn bytes_of(database: &Database, part: usize) -> u64 {
+    let [bytes, letters] = database.of_part(part);
+    let indexes = match database.molecule() {
+        Molecule::Protein => bytes_of_indexes(letters),
+        Molecule::Nucleotide => 0,
+    };
+    bytes + indexes
+}
+
+/// A fragment in memory.
+pub(crate) struct Fragment {
+    pub subjects: Sequences,
+    pub indexes: Indexes,
+}
+
+/// A fragment of a database in a form.
+struct Held {
+    database: Arc<Database>,
+    part: usize,
+    fragment: Arc<Fragment>,
+}
+
+impl Held {
+    fn is(&self, database: &Arc<Database>, part: usize) -> bool {
+        Arc::ptr_eq(&self.database, database) && self.part == part
+    }
+
+    fn bytes(&self) -> u64 {
+        bytes_of(&self.database, self.part)
+    }
+}
+
+/// Fragments of any databases in memory: those that were used last.
+pub struct FragmentCache {
+    most: u64,
+    /// The last used is the last.
+    held: Vec<Held>,
+    read: u64,
+}
+
+impl FragmentCache {
+    /// Nothing yet; it will take so many bytes.
+    pub fn new(most: u64) -> FragmentCache {
+        FragmentCache {
+            most,
+            held: Vec::new(),
+            read: 0,
+        }
+    }
+
+    /// Bytes of fragments that were not held when they were wanted, so far.
+    pub fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// A fragment, which is read if it is not held.
+    pub(crate) fn get(
+        &mut self,
+        database: &Arc<Database>,
+        part: usize,
+        progress: &Progress,
+    ) -> Result<Arc<Fragment>, SearchError> {
+        if let Some(place) = self.held.iter().position(|held| held.is(database, part)) {
+            let held = self.held.remove(place);
+            let fragment = Arc::clone(&held.fragment);
+            self.held.push(held);
+            return Ok(fragment);
+        }
+        let bytes = bytes_of(database, part);
+        let room = self.most.checked_sub(bytes);
+        let room = room.ok_or(SearchError::Memory { least: bytes })?;
+        while self.held.iter().map(Held::bytes).sum::<u64>() > room {
+            self.held.remove(0);
+        }
+        let fragment = Arc::new(Fragment {
+            subjects: database.cursor().read(part, progress)?,
+            indexes: Indexes::default(),
+        });
+        self.read += bytes;
+        self.held.push(Held {
+            database: Arc::clone(database),
+            part,
+            fragment: Arc::clone(&fragment),
+        });
+        Ok(fragment)
+    }
+}
