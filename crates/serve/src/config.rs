@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::workers::Workers;
+
 /// Makes the configuration of a search of words such as `["--evalue", "1e-5"]`: those of the
 /// command line, without files. An error says what is wrong with which word.
 pub type SearchOptions =
@@ -25,6 +27,8 @@ pub struct Config {
     pub memory: u64,
     /// Threads that search.
     pub threads: usize,
+    /// Processes that search; the service itself if there are none.
+    pub workers: Option<Workers>,
     /// How much is taken of whom.
     pub limits: ServiceLimits,
     /// How long jobs may go on once the service is asked to stop.

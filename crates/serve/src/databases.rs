@@ -1,6 +1,6 @@
 //! Databases that are open for all jobs.
 
-use gyrase_search::{Molecule, OpenDatabase, SearchError};
+use gyrase_search::{DatabaseSize, DividedDatabase, Molecule, OpenDatabase, SearchError};
 use gyrase_work::Progress;
 
 use crate::ServeError;
@@ -14,13 +14,63 @@ pub struct Served {
     /// As people know it.
     pub named: NamedDatabase,
     /// Its sequences.
-    pub open: OpenDatabase,
+    pub searched: Searched,
+}
+
+/// A database, and who has it in memory.
+pub enum Searched {
+    /// The service.
+    Open(OpenDatabase),
+    /// Workers.
+    Divided(DividedDatabase),
+}
+
+impl Searched {
+    /// What its sequences are.
+    pub fn molecule(&self) -> Molecule {
+        match self {
+            Searched::Open(open) => open.molecule(),
+            Searched::Divided(divided) => divided.molecule(),
+        }
+    }
+
+    /// Its sequences and their letters.
+    pub fn size(&self) -> DatabaseSize {
+        match self {
+            Searched::Open(open) => open.size(),
+            Searched::Divided(divided) => divided.size(),
+        }
+    }
+
+    /// Bytes that it takes in this process.
+    fn bytes(&self) -> u64 {
+        match self {
+            Searched::Open(open) => open.bytes(),
+            Searched::Divided(_) => 0,
+        }
+    }
+
+    /// Bytes that it takes in workers, once all of it is there.
+    pub fn bytes_of_workers(&self) -> u64 {
+        match self {
+            Searched::Open(_) => 0,
+            Searched::Divided(divided) => divided.bytes(),
+        }
+    }
+
+    /// What its fragments are known by.
+    pub fn digest(&self) -> [u64; 4] {
+        match self {
+            Searched::Open(_) => [0; 4],
+            Searched::Divided(divided) => divided.digest(),
+        }
+    }
 }
 
 impl Served {
     /// Its molecule as one word.
     pub fn molecule(&self) -> &'static str {
-        match self.open.molecule() {
+        match self.searched.molecule() {
             Molecule::Protein => "protein",
             Molecule::Nucleotide => "nucleotide",
         }
@@ -40,16 +90,20 @@ impl Databases {
     pub fn open(config: &Config, progress: &Progress) -> Result<Databases, ServeError> {
         let mut all: Vec<Served> = Vec::new();
         for named in &config.databases {
-            let taken: u64 = all.iter().map(|served| served.open.bytes()).sum();
-            let memory = (config.memory / 4 * 3).saturating_sub(taken);
-            let files = named.files.clone();
-            let open = OpenDatabase::open(files, memory, config.threads, progress);
-            let open = open.map_err(|source| ServeError::Database {
-                name: named.name.clone(),
-                source: Box::new(beside(source, taken)),
-            })?;
+            let searched = match &config.workers {
+                Some(workers) => {
+                    Searched::Divided(divided(named, workers.fragments(), config.threads)?)
+                }
+                None => {
+                    let taken: u64 = all.iter().map(|served| served.searched.bytes()).sum();
+                    let memory = (config.memory / 4 * 3).saturating_sub(taken);
+                    let files = named.files.clone();
+                    let open = OpenDatabase::open(files, memory, config.threads, progress);
+                    Searched::Open(open.map_err(|source| failed(named, beside(source, taken)))?)
+                }
+            };
             let named = named.clone();
-            all.push(Served { named, open });
+            all.push(Served { named, searched });
         }
         let databases = Databases { all };
         let left = config.memory.saturating_sub(databases.bytes());
@@ -75,7 +129,28 @@ impl Databases {
 
     /// Bytes that they take now.
     pub fn bytes(&self) -> u64 {
-        self.all.iter().map(|served| served.open.bytes()).sum()
+        self.all.iter().map(|served| served.searched.bytes()).sum()
+    }
+}
+
+/// A database of which workers have fragments.
+///
+/// # Errors
+/// It cannot be opened.
+pub fn divided(
+    named: &NamedDatabase,
+    fragments: usize,
+    threads: usize,
+) -> Result<DividedDatabase, ServeError> {
+    let (files, progress) = (named.files.clone(), Progress::default());
+    let divided = DividedDatabase::open(files, fragments, threads, &progress);
+    divided.map_err(|error| failed(named, error))
+}
+
+fn failed(named: &NamedDatabase, source: SearchError) -> ServeError {
+    ServeError::Database {
+        name: named.name.clone(),
+        source: Box::new(source),
     }
 }
 

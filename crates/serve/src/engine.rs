@@ -29,14 +29,14 @@ use tokio::runtime::Handle;
 
 use crate::ServeError;
 use crate::config::Config;
-use crate::databases::{Databases, Served};
+use crate::databases::{Databases, Searched, Served};
 use crate::job::Job;
 use crate::store::{BatchLimits, Outcome, Store};
 
 /// Letters of jobs that are short: one lane is for them alone.
 const SHORT: u64 = 50_000;
 /// Letters and jobs of one search.
-const BATCH: (u64, usize) = (200_000, 64);
+pub const BATCH: (u64, usize) = (200_000, 64);
 /// How often a lane looks whether it should stop, where nothing wakes it.
 const IDLE: Duration = Duration::from_millis(500);
 /// How long a lane waits where the store fails.
@@ -58,6 +58,10 @@ pub struct Engine {
     scratch: AtomicU64,
     /// Jobs that ended, and seconds that they ran, in thousandths.
     pub totals: [AtomicU64; 2],
+    /// Workers that are ready.
+    pub workers: AtomicU64,
+    /// Bytes of fragments that workers read.
+    pub fragment_bytes: AtomicU64,
 }
 
 /// A search that runs.
@@ -103,6 +107,8 @@ impl Engine {
             draining: AtomicBool::new(false),
             scratch: AtomicU64::new(0),
             totals: Default::default(),
+            workers: AtomicU64::new(0),
+            fragment_bytes: AtomicU64::new(0),
         }
     }
 
@@ -204,37 +210,88 @@ impl Engine {
         Ok(deleted)
     }
 
-    fn run(&self, batch: &[Job]) {
+    /// Takes a job, and up to so many in all that ask the same, with their queries.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn take_with(
+        &self,
+        number: i64,
+        jobs: usize,
+    ) -> Result<(Vec<Job>, Vec<Vec<u8>>), ServeError> {
+        let limits = BatchLimits {
+            first: u64::MAX,
+            letters: BATCH.0,
+            jobs,
+        };
+        let batch = self.store.take_with(number, limits)?;
+        let queries = batch.iter().map(|job| self.store.fasta(&job.id));
+        match queries.collect() {
+            Ok(queries) => Ok((batch, queries)),
+            Err(error) => {
+                let again = batch
+                    .iter()
+                    .map(|job| (job.id.clone(), Outcome::Interrupted));
+                self.store.finish(&again.collect::<Vec<_>>())?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Shows that jobs run, in one search.
+    pub fn begin(&self, batch: &[Job]) -> Arc<Running> {
         let running = Arc::new(Running {
             progress: Progress::default(),
             since: Instant::now(),
             jobs: batch.len(),
             is_late: AtomicBool::new(false),
         });
-        let ids = || batch.iter().map(|job| job.id.clone());
+        let ids = batch.iter().map(|job| job.id.clone());
         self.all_running()
-            .extend(ids().map(|id| (id, Arc::clone(&running))));
+            .extend(ids.map(|id| (id, Arc::clone(&running))));
+        running
+    }
+
+    fn run(&self, batch: &[Job]) {
+        let running = self.begin(batch);
         let found = catch_unwind(AssertUnwindSafe(|| self.search(batch, &running.progress)));
         let found =
             found.unwrap_or_else(|_| Err("an internal error ended the search".to_string().into()));
-        let ended = match found {
-            Ok(outcomes) => outcomes,
+        match self.ended(batch, &running, found) {
+            Some(ended) => self.end(batch, &running, &ended),
+            None => batch
+                .iter()
+                .for_each(|job| self.run(std::slice::from_ref(job))),
+        }
+    }
+
+    /// How jobs ended that were one search. Nothing where each has to be searched for by itself:
+    /// one that fails takes no others with it.
+    pub fn ended(
+        &self,
+        batch: &[Job],
+        running: &Running,
+        found: Result<Vec<(String, Outcome)>, Unsearched>,
+    ) -> Option<Vec<(String, Outcome)>> {
+        let ids = || batch.iter().map(|job| job.id.clone());
+        match found {
+            Ok(outcomes) => Some(outcomes),
             Err(Unsearched::Cancelled) if running.is_late.load(Relaxed) => {
                 let limit = self.config.limits.time.as_secs();
                 let problem = format!("the search took longer than {limit} seconds");
-                self.failed(batch, &problem)
+                Some(self.failed(batch, &problem))
             }
-            Err(Unsearched::Cancelled) => ids().map(|id| (id, Outcome::Interrupted)).collect(),
-            // Each has its own answer: one that fails takes no others with it.
-            Err(Unsearched::Failed(_)) if batch.len() > 1 => {
-                batch
-                    .iter()
-                    .for_each(|job| self.run(std::slice::from_ref(job)));
-                return;
+            Err(Unsearched::Cancelled) => {
+                Some(ids().map(|id| (id, Outcome::Interrupted)).collect())
             }
-            Err(Unsearched::Failed(problem)) => self.failed(batch, &problem),
-        };
-        self.note(&ended);
+            Err(Unsearched::Failed(_)) if batch.len() > 1 => None,
+            Err(Unsearched::Failed(problem)) => Some(self.failed(batch, &problem)),
+        }
+    }
+
+    /// Notes how jobs ended, which run no more.
+    pub fn end(&self, batch: &[Job], running: &Running, ended: &[(String, Outcome)]) {
+        self.note(ended);
         let [jobs, time] = &self.totals;
         jobs.fetch_add(ended.len() as u64, Relaxed);
         time.fetch_add(running.since.elapsed().as_millis() as u64, Relaxed);
@@ -244,7 +301,7 @@ impl Engine {
 
     /// Notes how jobs ended, as soon as the disk takes it: what was searched for is not lost, and
     /// not searched for twice.
-    fn note(&self, ended: &[(String, Outcome)]) {
+    pub fn note(&self, ended: &[(String, Outcome)]) {
         loop {
             match self.store.finish(ended) {
                 Ok(()) => return,
@@ -275,9 +332,31 @@ impl Engine {
         let config = self.search_config(batch, &scratch)?;
         let served = self.served(&batch[0])?;
         let mut answers = Answers::new(batch, &config, served);
-        served
-            .open
-            .search(&config, progress, |answer| answers.add(answer))?;
+        let Searched::Open(open) = &served.searched else {
+            return Err("workers search in this database".to_string().into());
+        };
+        open.search(&config, progress, |answer| answers.add(answer))?;
+        answers.finish()
+    }
+
+    /// Merges what workers found for jobs that ask the same.
+    ///
+    /// # Errors
+    /// Something is missing.
+    pub fn merge(
+        &self,
+        batch: &[Job],
+        found: &[Vec<u8>],
+        progress: &Progress,
+    ) -> Result<Vec<(String, Outcome)>, Unsearched> {
+        let scratch = self.scratch()?;
+        let config = self.search_config(batch, &scratch)?;
+        let served = self.served(&batch[0])?;
+        let mut answers = Answers::new(batch, &config, served);
+        let Searched::Divided(divided) = &served.searched else {
+            return Err("no worker searches in this database".to_string().into());
+        };
+        divided.merge(&config, found, progress, |answer| answers.add(answer))?;
         answers.finish()
     }
 
@@ -421,8 +500,11 @@ impl Drop for Scratch {
 }
 
 /// Why jobs have no answer.
-enum Unsearched {
+#[derive(Debug)]
+pub enum Unsearched {
+    /// Nobody wants it any more, or not now.
     Cancelled,
+    /// It cannot be, for people.
     Failed(String),
 }
 
@@ -572,15 +654,20 @@ impl Regenerated<'_> {
         let is_all = queries == (0..self.metadata.queries());
         let mut own = None;
         let asked = (self.metadata, queries.clone());
-        self.served
-            .open
-            .answers_again(self.config, asked, self.progress, |answer| {
-                if is_all {
-                    return Ok::<_, ReportError>(report.answer(out, answer)?);
-                }
-                let own = own.get_or_insert_with(|| answer.queries.excerpt(queries.clone()));
-                Ok(report.answer(out, &answer.of_part(own, queries.start))?)
-            })?;
+        let mut each = |answer: &QueryHits| {
+            if is_all {
+                return Ok::<_, ReportError>(report.answer(out, answer)?);
+            }
+            let own = own.get_or_insert_with(|| answer.queries.excerpt(queries.clone()));
+            Ok(report.answer(out, &answer.of_part(own, queries.start))?)
+        };
+        let (config, progress) = (self.config, self.progress);
+        match &self.served.searched {
+            Searched::Open(open) => open.answers_again(config, asked, progress, &mut each)?,
+            Searched::Divided(divided) => {
+                divided.answers_again(config, asked, progress, &mut each)?;
+            }
+        }
         Ok(report.finish(out, queries.len())?)
     }
 }

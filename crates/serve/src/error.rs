@@ -30,6 +30,21 @@ pub enum ServeError {
         /// Bytes that jobs need.
         least: u64,
     },
+    /// Workers have no memory for a database.
+    #[error(
+        "the database {name} takes {bytes} bytes in the memory of workers, and {workers} that \
+         share a job have {memory} for it: more workers are needed, or more --worker-memory"
+    )]
+    Workers {
+        /// Its name.
+        name: String,
+        /// Bytes of all fragments.
+        bytes: u64,
+        /// Workers that can share a job.
+        workers: usize,
+        /// Bytes that these have for fragments.
+        memory: u64,
+    },
     /// The folder of jobs cannot be used.
     #[error("{}: {source}", path.display())]
     Folder {

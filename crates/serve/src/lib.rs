@@ -24,26 +24,32 @@ mod http;
 mod intake;
 mod job;
 mod store;
+mod workers;
 
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
 use gyrase_work::Progress;
 use tokio::net::TcpListener;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 pub use config::{Config, NamedDatabase, SearchOptions, ServiceLimits};
+pub use engine::scratch_folder;
 pub use error::ServeError;
+pub use workers::{WorkerConfig, Workers, work};
 
 use access::Access;
 use databases::Databases;
-use engine::{Engine, scratch_folder};
+use engine::Engine;
 use http::App;
 use store::Store;
+use workers::{Dispatcher, Event};
 
 /// How often the service looks whether it is asked to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -62,6 +68,10 @@ pub fn run(
     let access = config.tokens.as_deref().map(Access::read).transpose()?;
     let tls = config.tls.as_ref().map(http::tls).transpose()?;
     let databases = Databases::open(&config, progress)?;
+    let workers = config.workers.as_ref();
+    let sizes = workers
+        .map(|workers| workers.sizes(&databases))
+        .transpose()?;
     let store = Arc::new(Store::open(&config.jobs)?);
     let scratch = emptied(scratch_folder(&config.jobs))?;
     progress.start("serve", 0);
@@ -76,6 +86,8 @@ pub fn run(
         .map(|address| runtime.block_on(listen(address)));
     let own = own.transpose()?;
     let engine = Arc::new(Engine::new(config, databases, store));
+    let workers = engine.config().workers.as_ref().zip(sizes);
+    let dispatcher = workers.map(|(workers, sizes)| Dispatcher::new(&engine, workers, sizes));
     let app = Arc::new(App::new(Arc::clone(&engine), access));
     ready(
         listener.local_addr()?,
@@ -90,28 +102,46 @@ pub fn run(
         let router = http::own_router(app);
         runtime.spawn(http::serve((own, None), router, connections, ended));
     }
-    thread::scope(|scope| -> Result<(), ServeError> {
-        for (name, is_short) in [("lane", false), ("lane-of-short", true)] {
-            let (engine, runtime) = (&engine, runtime.handle());
-            let lane = move || engine.lane(is_short, runtime);
-            thread::Builder::new()
-                .name(name.into())
-                .spawn_scoped(scope, lane)?;
-        }
-        thread::Builder::new()
-            .name("watch".into())
-            .spawn_scoped(scope, || engine.watch())?;
-        while !progress.is_cancelled() {
-            thread::sleep(LOOK);
-        }
-        engine.drain();
-        Ok(())
-    })?;
+    do_jobs(&engine, dispatcher, runtime.handle(), progress)?;
     end.send_replace(true);
     let _ = runtime.block_on(serving);
     runtime.shutdown_timeout(Duration::from_secs(1));
     let _ = fs::remove_dir_all(&scratch);
     Ok(())
+}
+
+/// Lets jobs be done until `progress` is cancelled.
+fn do_jobs(
+    engine: &Engine,
+    dispatcher: Option<Dispatcher>,
+    runtime: &Handle,
+    progress: &Progress,
+) -> Result<(), ServeError> {
+    thread::scope(|scope| -> Result<(), ServeError> {
+        let named = |name: &str| thread::Builder::new().name(name.into());
+        match dispatcher {
+            Some(dispatcher) => {
+                runtime.spawn(tell(engine.store().changes(), dispatcher.events()));
+                named("dispatcher").spawn_scoped(scope, || dispatcher.run())?;
+            }
+            None => {
+                for (name, is_short) in [("lane", false), ("lane-of-short", true)] {
+                    named(name).spawn_scoped(scope, move || engine.lane(is_short, runtime))?;
+                }
+            }
+        }
+        named("watch").spawn_scoped(scope, || engine.watch())?;
+        while !progress.is_cancelled() {
+            thread::sleep(LOOK);
+        }
+        engine.drain();
+        Ok(())
+    })
+}
+
+/// Tells a dispatcher of changes of the store.
+async fn tell(mut changes: watch::Receiver<u64>, events: Sender<Event>) {
+    while changes.changed().await.is_ok() && events.send(Event::Changed).is_ok() {}
 }
 
 /// A folder without what an earlier service left in it.

@@ -279,27 +279,49 @@ impl Store {
             );
             let mut next = change.prepare_cached(&sql)?;
             let limit = i64::try_from(limits.first).unwrap_or(i64::MAX);
-            let Some(first) = next.query_row([limit], job).optional()? else {
-                return Ok(Vec::new());
-            };
-            let mut batch = vec![first];
-            // What ended the service may be one of those that ran: each of them runs alone now.
-            if batch[0].attempts == 0 {
-                others(change, limits, &mut batch)?;
+            match next.query_row([limit], job).optional()? {
+                Some(first) => begin(change, first, limits),
+                None => Ok(Vec::new()),
             }
-            let sql = "UPDATE job SET state = 'running', started = ?1, attempts = attempts + 1 \
-                       WHERE number = ?2";
-            let mut begin = change.prepare_cached(sql)?;
-            for job in &mut batch {
-                begin.execute(params![now(), job.number])?;
-                job.state = State::Running;
-            }
-            Ok(batch)
         })?;
         if !batch.is_empty() {
             self.tell();
         }
         Ok(batch)
+    }
+
+    /// Takes a job, and with it others of the same question, as [`take`](Store::take) does. Nothing
+    /// if it does not wait any more.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn take_with(&self, number: i64, limits: BatchLimits) -> Result<Vec<Job>, ServeError> {
+        let batch = self.transact(|change| {
+            let sql = format!("SELECT {COLUMNS} FROM job WHERE state = 'queued' AND number = ?1");
+            let mut own = change.prepare_cached(&sql)?;
+            match own.query_row([number], job).optional()? {
+                Some(first) => begin(change, first, limits),
+                None => Ok(Vec::new()),
+            }
+        })?;
+        if !batch.is_empty() {
+            self.tell();
+        }
+        Ok(batch)
+    }
+
+    /// The jobs that wait and were accepted after one, in their order.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn waiting_behind(&self, number: i64) -> Result<Vec<Job>, ServeError> {
+        self.look(|connection| {
+            let sql = format!(
+                "SELECT {COLUMNS} FROM job WHERE state = 'queued' AND number > ?1 ORDER BY number"
+            );
+            let mut statement = connection.prepare_cached(&sql)?;
+            statement.query_map([number], job)?.collect()
+        })
     }
 
     /// Notes how jobs ended. Those that were deleted meanwhile stay so.
@@ -406,6 +428,23 @@ fn prepare(connection: &Connection) -> rusqlite::Result<i64> {
         ))?;
     }
     version()
+}
+
+/// Begins a job, and others with it: from now on they run.
+fn begin(change: &Transaction, first: Job, limits: BatchLimits) -> rusqlite::Result<Vec<Job>> {
+    let mut batch = vec![first];
+    // What ended the service may be one of those that ran: each of them runs alone now.
+    if batch[0].attempts == 0 {
+        others(change, limits, &mut batch)?;
+    }
+    let sql = "UPDATE job SET state = 'running', started = ?1, attempts = attempts + 1 \
+               WHERE number = ?2";
+    let mut begin = change.prepare_cached(sql)?;
+    for job in &mut batch {
+        begin.execute(params![now(), job.number])?;
+        job.state = State::Running;
+    }
+    Ok(batch)
 }
 
 /// Adds jobs that ask the same of the same database.

@@ -97,6 +97,9 @@ pub enum Command {
     Key(key::Key),
     /// Serve searches over HTTP: a page for people, JSON and NCBI's interface for programs.
     Serve(Box<serve::Serve>),
+    /// Search for a `gyrase serve` that starts this.
+    #[command(hide = true)]
+    ServeWorker(serve::ServeWorker),
     /// Build databases of sequences for `search`, look into them, and take sequences out.
     Index(Box<index::Index>),
     /// Join k-mers to the longest sequences that they spell without a choice.
@@ -178,6 +181,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Receive(verb) => verb.run(session),
         Command::Key(verb) => verb.run(),
         Command::Serve(verb) => verb.run(session),
+        Command::ServeWorker(verb) => verb.run(session),
         Command::Index(verb) => verb.run(session),
         Command::Unitigs(verb) => verb.run(session),
         Command::Graph(verb) => verb.run(session),

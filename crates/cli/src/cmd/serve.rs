@@ -1,17 +1,23 @@
 //! `gyrase serve`.
 
+mod words;
+mod worker;
+
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, Parser};
+use clap::Args;
 use gyrase_serve::{Config, NamedDatabase, ServeError, ServiceLimits, run};
 
-use crate::cmd::search::SearchOptions;
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
 use crate::size::Size;
+use words::{named, pair, search_options};
+use worker::WorkerOptions;
+
+pub use worker::ServeWorker;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,6 +27,8 @@ Examples:
   gyrase serve --db nt=genomes.gysd --jobs /var/lib/gyrase
   gyrase serve --db nt=genomes.gysd --metrics 127.0.0.1:9090
   gyrase serve --db refs=refs.gysd --tokens tokens.txt
+  gyrase serve --db nt=nt.gysd --db nr=nr.gysd --workers 4 --worker-memory 16G
+  gyrase serve --db nt=nt.gysd --worker-on 'ssh node1' --worker-on 'ssh node2'
 
 Then open http://127.0.0.1:8080, or send jobs by a program:
   curl -F file=@queries.fa -F database=refs 127.0.0.1:8080/api/v1/jobs
@@ -75,6 +83,9 @@ pub struct Serve {
     drain: u64,
 
     #[command(flatten)]
+    workers: WorkerOptions,
+
+    #[command(flatten)]
     limits: ServeLimits,
 }
 
@@ -111,14 +122,6 @@ struct ServeLimits {
     keep_days: u64,
 }
 
-/// The words of a search.
-#[derive(Parser)]
-#[command(name = "search", no_binary_name = true, disable_help_flag = true)]
-struct Words {
-    #[command(flatten)]
-    options: SearchOptions,
-}
-
 impl Serve {
     /// Serves until a signal ends it.
     pub fn run(self, session: &Session) -> Result<()> {
@@ -133,13 +136,15 @@ impl Serve {
             keep: Duration::from_secs(self.limits.keep_days * 24 * 3600),
             ..ServiceLimits::default()
         };
+        let (workers, memory) = self.workers.workers(&databases, &self.jobs, session)?;
         let config = Config {
             databases,
             listen: self.listen,
             metrics: self.metrics,
             jobs: self.jobs,
-            memory: session.memory,
+            memory,
             threads: session.threads,
+            workers,
             limits,
             drain: Duration::from_secs(self.drain),
             tokens: self.tokens,
@@ -189,44 +194,13 @@ impl Serve {
     }
 }
 
-/// What the words of a job mean.
-fn search_options(words: &[String]) -> std::result::Result<gyrase_search::Config, String> {
-    let words = Words::try_parse_from(words).map_err(|error| {
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        first.trim_start_matches("error: ").to_string()
-    })?;
-    Ok(words.options.config())
-}
-
-fn pair(text: &str) -> std::result::Result<(String, String), String> {
-    let (name, rest) = text.split_once('=').ok_or("write NAME=...")?;
-    Ok((name.into(), rest.into()))
-}
-
-fn named(text: &str) -> std::result::Result<NamedDatabase, String> {
-    let (name, files) = pair(text)?;
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    if name.is_empty() || name.len() > 64 || !name.bytes().all(is_plain) {
-        return Err("a name has letters, digits, `.`, `_` and `-`, at most 64".into());
-    }
-    if files.split(',').any(str::is_empty) {
-        return Err("name files behind the `=`, with commas between them".into());
-    }
-    Ok(NamedDatabase {
-        name,
-        description: String::new(),
-        files: files.split(',').map(PathBuf::from).collect(),
-    })
-}
-
 impl From<ServeError> for Failure {
     fn from(error: ServeError) -> Failure {
         let code = match &error {
             ServeError::Database { .. } | ServeError::Store { .. } | ServeError::Version { .. } => {
                 Code::Database
             }
-            ServeError::Memory { .. } => Code::Memory,
+            ServeError::Memory { .. } | ServeError::Workers { .. } => Code::Memory,
             ServeError::Folder { .. } => Code::Output,
             ServeError::Locked { .. } | ServeError::Tokens { .. } | ServeError::Tls { .. } => {
                 Code::Usage

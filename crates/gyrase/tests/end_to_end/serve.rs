@@ -384,3 +384,85 @@ fn a_service_that_is_full_says_when_to_come_back() {
     let args = ["serve", "--db", "refs=refs", "--memory", "1M"];
     place.fails(&args, 4, &["the databases take"]);
 }
+
+/// Processes that a service started.
+fn workers_of(service: &Service) -> Vec<u32> {
+    let id = service.child.id();
+    let tasks = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+    let other = std::fs::read_dir(format!("/proc/{id}/task")).unwrap();
+    let mut all: Vec<u32> = tasks
+        .split_whitespace()
+        .map(|id| id.parse().unwrap())
+        .collect();
+    for thread in other {
+        let children = thread.unwrap().path().join("children");
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        all.extend(
+            children
+                .split_whitespace()
+                .map(|id| id.parse::<u32>().unwrap()),
+        );
+    }
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[test]
+fn workers_find_what_one_process_finds_and_may_be_killed() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    place.write("q.faa", PROTEINS);
+    let search = ["-q", "search", "q.faa", "--db", "refs", "--format"];
+    let expected = ["6", "0", "5"].map(|format| place.ok(&[&search[..], &[format]].concat()));
+    let args = [
+        "--db",
+        "refs=refs",
+        "--db",
+        "same=refs",
+        "--workers",
+        "3",
+        "--worker-memory",
+        "100M",
+    ];
+    let service = Service::start(&place, &args);
+    let check = |id: &str| {
+        for (format, expected) in ["tsv", "text", "xml"].into_iter().zip(&expected) {
+            let found = service.result(id, &format!("format={format}"));
+            let expected = expected.replace("refs", "DATABASE");
+            let text = found
+                .text()
+                .replace("refs", "DATABASE")
+                .replace("same", "DATABASE");
+            assert!(found.status == 200 && text == expected, "{found:?}");
+        }
+    };
+    check(&service.submit("database=refs", PROTEINS.as_bytes()));
+    let mut ids = Vec::new();
+    for round in 0..4 {
+        for database in ["refs", "same", "refs"] {
+            ids.push(service.submit(&format!("database={database}"), PROTEINS.as_bytes()));
+        }
+        let workers = workers_of(&service);
+        if let Some(worker) = workers.get(round % 3) {
+            let killed = std::process::Command::new("kill")
+                .args(["-9", &worker.to_string()])
+                .status();
+            assert!(killed.unwrap().success());
+        }
+        sleep(Duration::from_millis(150));
+    }
+    ids.iter().for_each(|id| check(id));
+    let args = [
+        "serve",
+        "--db",
+        "refs=refs",
+        "--jobs",
+        "more",
+        "--workers",
+        "1",
+        "--worker-memory",
+        "1K",
+    ];
+    place.fails(&args, 4, &["the database refs takes", "--worker-memory"]);
+}

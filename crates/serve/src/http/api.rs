@@ -54,7 +54,7 @@ async fn openapi() -> Response {
 
 async fn databases(State(app): State<Arc<App>>) -> Response {
     let all = app.engine.databases().all().iter().map(|served| {
-        let size = served.open.size();
+        let size = served.searched.size();
         json!({
             "name": served.named.name,
             "description": served.named.description,

@@ -128,7 +128,7 @@ async fn delete(app: &Arc<App>, fields: &Fields) -> Result<Response, Refusal> {
 
 fn info(app: &App) -> Response {
     let rows = app.engine.databases().all().iter().map(|served| {
-        let size = served.open.size();
+        let size = served.searched.size();
         let (name, molecule) = (&served.named.name, served.molecule());
         format!("{name}\t{molecule}\t{}\t{}\n", size.sequences, size.letters)
     });

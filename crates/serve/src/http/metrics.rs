@@ -66,35 +66,54 @@ fn text(app: &App, counts: [(JobState, u64); 4]) -> String {
         "Requests, by the status of the answer.",
         &requests,
     );
-    let [ended, time] = [0, 1].map(|at| app.engine.totals[at].load(Relaxed) as f64);
     let one = |value: f64| [(String::new(), value)];
-    metric(
-        "jobs_ended_total",
-        "counter",
-        "Jobs that ended since the start.",
-        &one(ended),
-    );
-    metric(
-        "search_seconds_total",
-        "counter",
-        "Time of all searches.",
-        &one(time / 1000.0),
-    );
-    let databases = app.engine.databases().bytes() as f64;
-    metric(
-        "database_bytes",
-        "gauge",
-        "Memory of open databases.",
-        &one(databases),
-    );
-    let peak = peak_memory() as f64;
-    metric(
-        "peak_memory_bytes",
-        "gauge",
-        "The most memory so far.",
-        &one(peak),
-    );
-    let up = app.since.elapsed().as_secs_f64();
-    metric("uptime_seconds", "gauge", "Time since the start.", &one(up));
+    for (name, kind, help, value) in single(app) {
+        metric(name, kind, help, &one(value));
+    }
     text
+}
+
+/// Metrics of one number: name, kind, meaning, value.
+fn single(app: &App) -> [(&'static str, &'static str, &'static str, f64); 7] {
+    let engine = &app.engine;
+    let [ended, time] = [0, 1].map(|at| engine.totals[at].load(Relaxed) as f64);
+    let [workers, read] = [&engine.workers, &engine.fragment_bytes];
+    let [workers, read] = [workers, read].map(|number| number.load(Relaxed) as f64);
+    let databases = engine.databases().bytes() as f64;
+    let up = app.since.elapsed().as_secs_f64();
+    let [counter, gauge] = ["counter", "gauge"];
+    [
+        (
+            "jobs_ended_total",
+            counter,
+            "Jobs that ended since the start.",
+            ended,
+        ),
+        (
+            "search_seconds_total",
+            counter,
+            "Time of all searches.",
+            time / 1000.0,
+        ),
+        (
+            "database_bytes",
+            gauge,
+            "Memory of open databases.",
+            databases,
+        ),
+        ("workers", gauge, "Workers that are ready.", workers),
+        (
+            "fragment_bytes_read_total",
+            counter,
+            "Fragments of databases that workers had to read.",
+            read,
+        ),
+        (
+            "peak_memory_bytes",
+            gauge,
+            "The most memory so far.",
+            peak_memory() as f64,
+        ),
+        ("uptime_seconds", gauge, "Time since the start.", up),
+    ]
 }

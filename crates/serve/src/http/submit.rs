@@ -156,15 +156,15 @@ fn accept(app: &App, wanted: Wanted, client: String) -> Result<String, Refusal> 
         Some(name) => name
             .parse()
             .map_err(|error| Refusal::bad(format!("{error}")))?,
-        None => Program::of([queries.molecule, served.open.molecule()]),
+        None => Program::of([queries.molecule, served.searched.molecule()]),
     };
     let [_, of_subject] = program.molecules();
-    if of_subject != served.open.molecule() {
+    if of_subject != served.searched.molecule() {
         return Err(Refusal::bad(format!(
             "{} searches in {of_subject}, and {} holds {}",
             program.name(),
             served.named.name,
-            served.open.molecule()
+            served.searched.molecule()
         )));
     }
     let options = words(program, &wanted.options);

@@ -94,7 +94,7 @@ fn choices(databases: &[Served]) -> String {
         .iter()
         .enumerate()
         .map(|(number, served)| {
-            let (name, size) = (escape(&served.named.name), served.open.size());
+            let (name, size) = (escape(&served.named.name), served.searched.size());
             let checked = if number == 0 { " checked" } else { "" };
             let description = escape(&served.named.description);
             format!(

@@ -1,0 +1,49 @@
+//! What words of the command line mean, and those of jobs.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use gyrase_serve::NamedDatabase;
+
+use crate::cmd::search::SearchOptions;
+
+/// The words of a search.
+#[derive(Parser)]
+#[command(name = "search", no_binary_name = true, disable_help_flag = true)]
+struct Words {
+    #[command(flatten)]
+    options: SearchOptions,
+}
+
+/// What the words of a job mean.
+pub fn search_options(words: &[String]) -> Result<gyrase_search::Config, String> {
+    let words = Words::try_parse_from(words).map_err(|error| {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        first.trim_start_matches("error: ").to_string()
+    })?;
+    Ok(words.options.config())
+}
+
+/// Text before and behind a `=`.
+pub fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, rest) = text.split_once('=').ok_or("write NAME=...")?;
+    Ok((name.into(), rest.into()))
+}
+
+/// Files by a name.
+pub fn named(text: &str) -> Result<NamedDatabase, String> {
+    let (name, files) = pair(text)?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    if name.is_empty() || name.len() > 64 || !name.bytes().all(is_plain) {
+        return Err("a name has letters, digits, `.`, `_` and `-`, at most 64".into());
+    }
+    if files.split(',').any(str::is_empty) {
+        return Err("name files behind the `=`, with commas between them".into());
+    }
+    Ok(NamedDatabase {
+        name,
+        description: String::new(),
+        files: files.split(',').map(PathBuf::from).collect(),
+    })
+}

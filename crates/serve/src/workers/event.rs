@@ -1,0 +1,18 @@
+//! What the dispatcher hears.
+
+use std::io;
+
+use super::wire::Word;
+use crate::job::Job;
+
+/// What happens to a dispatcher.
+pub enum Event {
+    /// Something changed in the store.
+    Changed,
+    /// A worker in its so-and-so-manieth life said something.
+    Said(u32, u64, Word, Vec<u8>),
+    /// A worker is gone, with what was wrong with what it said.
+    Lost(u32, u64, Option<io::Error>),
+    /// Jobs wait again.
+    Again(Vec<Job>),
+}

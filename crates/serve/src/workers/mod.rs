@@ -1,0 +1,81 @@
+//! Processes that search for a service, each with memory of its own.
+//!
+//! ```text
+//!               ┌ scheduler: which workers a job gets (RMAP), and which have its database (PLARD)
+//!  store ──▶ dispatcher ── queries, share i of n ──▶ worker: fragments in its memory
+//!               │  ▲                                    │
+//!               │  └───────── what it found ────────────┘
+//!               └── merge, metadata ──▶ store
+//! ```
+//!
+//! A worker is a program that is started by a command, here or, by `ssh`, anywhere, and speaks over
+//! its standard input and output. One that ends is started again; the jobs that it ran begin anew.
+//! Scheduling is that of Lin H., *High Performance Parallel and Distributed Genomic Sequence
+//! Search*, North Carolina State University, 2009, chapter 5.
+
+mod dispatch;
+mod event;
+mod process;
+mod wire;
+mod worker;
+
+use std::ffi::OsString;
+
+use gyrase_schedule::{PartitionSizes, Policy, power_below};
+
+use crate::ServeError;
+use crate::databases::{Databases, Served};
+
+pub use worker::{WorkerConfig, work};
+
+pub use dispatch::Dispatcher;
+pub use event::Event;
+
+/// Workers of a service.
+#[derive(Clone, Debug)]
+pub struct Workers {
+    /// The command of each, with its arguments.
+    pub commands: Vec<Vec<OsString>>,
+    /// How many workers a job gets, and which.
+    pub policy: Policy,
+    /// Bytes that fragments may take in the memory of each.
+    pub memory: u64,
+}
+
+impl Workers {
+    /// Fragments into which a database is divided: as many as there are workers, so that all can
+    /// share a job, rounded up to a power of two, so that halves of shares are shares.
+    pub fn fragments(&self) -> usize {
+        self.commands.len().next_power_of_two()
+    }
+
+    /// How many workers may share a job, for each database: so many at least that they hold it.
+    ///
+    /// # Errors
+    /// All of them do not.
+    pub(crate) fn sizes(&self, databases: &Databases) -> Result<Vec<PartitionSizes>, ServeError> {
+        let most = power_below(self.commands.len());
+        let of = |served: &Served| {
+            let bytes = served.searched.bytes_of_workers();
+            let least = bytes
+                .div_ceil(self.memory.max(1))
+                .max(1)
+                .next_power_of_two();
+            if least > most as u64 || self.memory == 0 {
+                return Err(ServeError::Workers {
+                    name: served.named.name.clone(),
+                    bytes,
+                    workers: most,
+                    memory: self.memory * most as u64,
+                });
+            }
+            let medium = 1 << ((least.ilog2() + most.ilog2()) / 2);
+            Ok(PartitionSizes {
+                least: least as usize,
+                medium,
+                most,
+            })
+        };
+        databases.all().iter().map(of).collect()
+    }
+}
