@@ -1,11 +1,12 @@
 //! What a service serves, and within which limits.
 
+use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::workers::Workers;
+use gyrase_schedule::Policy;
 
 /// Makes the configuration of a search of words such as `["--evalue", "1e-5"]`: those of the
 /// command line, without files. An error says what is wrong with which word.
@@ -41,6 +42,25 @@ pub struct Config {
     pub trusted_proxies: Vec<IpAddr>,
     /// What the words of a search mean.
     pub search_options: SearchOptions,
+}
+
+/// Workers of a service.
+#[derive(Clone, Debug)]
+pub struct Workers {
+    /// The command of each, with its arguments.
+    pub commands: Vec<Vec<OsString>>,
+    /// How many workers a job gets, and which.
+    pub policy: Policy,
+    /// Bytes that fragments may take in the memory of each.
+    pub memory: u64,
+}
+
+impl Workers {
+    /// Fragments into which a database is divided: as many as there are workers, so that all can
+    /// share a job, rounded up to a power of two, so that halves of shares are shares.
+    pub fn fragments(&self) -> usize {
+        self.commands.len().next_power_of_two()
+    }
 }
 
 /// Files that are searched together, by a name for people.

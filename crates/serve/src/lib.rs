@@ -39,17 +39,17 @@ use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-pub use config::{Config, NamedDatabase, SearchOptions, ServiceLimits};
+pub use config::{Config, NamedDatabase, SearchOptions, ServiceLimits, Workers};
 pub use engine::scratch_folder;
 pub use error::ServeError;
-pub use workers::{WorkerConfig, Workers, work};
+pub use workers::{WorkerConfig, work};
 
 use access::Access;
 use databases::Databases;
 use engine::Engine;
 use http::App;
 use store::Store;
-use workers::{Dispatcher, Event};
+use workers::{Dispatcher, Event, partition_sizes};
 
 /// How often the service looks whether it is asked to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -70,7 +70,7 @@ pub fn run(
     let databases = Databases::open(&config, progress)?;
     let workers = config.workers.as_ref();
     let sizes = workers
-        .map(|workers| workers.sizes(&databases))
+        .map(|workers| partition_sizes(workers, &databases))
         .transpose()?;
     let store = Arc::new(Store::open(&config.jobs)?);
     let scratch = emptied(scratch_folder(&config.jobs))?;

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use gyrase_schedule::{NodeId, PartitionSizes, QueryId, Scheduler, Start, Tuning};
 
-use super::Workers;
 use super::event::Event;
 use super::process::WorkerProcess;
 use super::wire::{Order, Search, Word};
+use crate::config::Workers;
 use crate::engine;
 use crate::engine::{Engine, Running, Unsearched};
 use crate::job::Job;

@@ -19,11 +19,10 @@ mod process;
 mod wire;
 mod worker;
 
-use std::ffi::OsString;
-
-use gyrase_schedule::{PartitionSizes, Policy, power_below};
+use gyrase_schedule::{PartitionSizes, power_below};
 
 use crate::ServeError;
+use crate::config::Workers;
 use crate::databases::{Databases, Served};
 
 pub use worker::{WorkerConfig, work};
@@ -31,51 +30,35 @@ pub use worker::{WorkerConfig, work};
 pub use dispatch::Dispatcher;
 pub use event::Event;
 
-/// Workers of a service.
-#[derive(Clone, Debug)]
-pub struct Workers {
-    /// The command of each, with its arguments.
-    pub commands: Vec<Vec<OsString>>,
-    /// How many workers a job gets, and which.
-    pub policy: Policy,
-    /// Bytes that fragments may take in the memory of each.
-    pub memory: u64,
-}
-
-impl Workers {
-    /// Fragments into which a database is divided: as many as there are workers, so that all can
-    /// share a job, rounded up to a power of two, so that halves of shares are shares.
-    pub fn fragments(&self) -> usize {
-        self.commands.len().next_power_of_two()
-    }
-
-    /// How many workers may share a job, for each database: so many at least that they hold it.
-    ///
-    /// # Errors
-    /// All of them do not.
-    pub(crate) fn sizes(&self, databases: &Databases) -> Result<Vec<PartitionSizes>, ServeError> {
-        let most = power_below(self.commands.len());
-        let of = |served: &Served| {
-            let bytes = served.searched.bytes_of_workers();
-            let least = bytes
-                .div_ceil(self.memory.max(1))
-                .max(1)
-                .next_power_of_two();
-            if least > most as u64 || self.memory == 0 {
-                return Err(ServeError::Workers {
-                    name: served.named.name.clone(),
-                    bytes,
-                    workers: most,
-                    memory: self.memory * most as u64,
-                });
-            }
-            let medium = 1 << ((least.ilog2() + most.ilog2()) / 2);
-            Ok(PartitionSizes {
-                least: least as usize,
-                medium,
-                most,
-            })
-        };
-        databases.all().iter().map(of).collect()
-    }
+/// How many workers may share a job, for each database: so many at least that they hold it.
+///
+/// # Errors
+/// All of them do not.
+pub fn partition_sizes(
+    workers: &Workers,
+    databases: &Databases,
+) -> Result<Vec<PartitionSizes>, ServeError> {
+    let most = power_below(workers.commands.len());
+    let of = |served: &Served| {
+        let bytes = served.searched.bytes_of_workers();
+        let least = bytes
+            .div_ceil(workers.memory.max(1))
+            .max(1)
+            .next_power_of_two();
+        if least > most as u64 || workers.memory == 0 {
+            return Err(ServeError::Workers {
+                name: served.named.name.clone(),
+                bytes,
+                workers: most,
+                memory: workers.memory * most as u64,
+            });
+        }
+        let medium = 1 << ((least.ilog2() + most.ilog2()) / 2);
+        Ok(PartitionSizes {
+            least: least as usize,
+            medium,
+            most,
+        })
+    };
+    databases.all().iter().map(of).collect()
 }
