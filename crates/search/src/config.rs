@@ -1,6 +1,7 @@
 //! What is asked of a search, and what it tells when it is done.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use gyrase_seqdb::TaxidFilter;
 
@@ -18,6 +19,8 @@ pub struct Config {
     pub program: Option<Program>,
     /// Files and databases of queries.
     pub queries: Vec<PathBuf>,
+    /// FASTA of more queries in memory, behind those of files, by names for messages.
+    pub query_texts: Vec<(String, Arc<[u8]>)>,
     /// Files and databases of subjects, in the order of the database.
     pub subjects: Vec<PathBuf>,
     /// How surely proteins are found.

@@ -4,10 +4,10 @@
 //! Where parts begin depends on the sequences and on what a part may take, and on nothing else. So
 //! processes that agree on that have the same parts, whoever reads them.
 
-use std::ops::Range;
+mod cutter;
+
 use std::path::PathBuf;
 
-use gyrase_align::arch::COLUMNS;
 use gyrase_align::nucleotide::is_gap;
 use gyrase_align::residue::{code, letter};
 use gyrase_seqdb::{
@@ -17,26 +17,9 @@ use gyrase_seqdb::{
 use gyrase_work::Progress;
 
 use crate::letter_counts::LetterCounts;
-use crate::lower_case::LowerCase;
-use crate::sequences::{
-    Form, LetterCase, MOST_RESIDUES, SEQUENCE, TAXID, bytes_of_eight, residues_of,
-};
+use crate::sequences::{Form, LetterCase, bytes_of_eight, residues_of};
 use crate::{DatabaseSize, SearchError, Sequences};
-
-/// Residues of a part that fit, with their borders.
-const MOST_LETTERS: u64 = (MOST_RESIDUES - COLUMNS) as u64;
-
-/// Sequences that follow each other and are searched together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Part {
-    /// Their numbers among all entries of all sources.
-    entries: Range<u64>,
-    /// The number of the first among those that the filter keeps.
-    first: usize,
-    /// Bytes that they take with an index of them.
-    bytes: u64,
-    letters: u64,
-}
+use cutter::{Cutter, Part};
 
 /// Which sequences of a database are searched.
 #[derive(Clone, Copy)]
@@ -85,7 +68,20 @@ impl Database {
         form: Form,
         (threads, progress): (usize, &Progress),
     ) -> Result<(Database, Option<Sequences>), SearchError> {
-        let sources = open_all(paths)?;
+        Database::of(open_all(paths)?, filter, most, form, (threads, progress))
+    }
+
+    /// The same of sources that are open.
+    ///
+    /// # Errors
+    /// See [`open`](Database::open).
+    pub(crate) fn of(
+        sources: Vec<SequenceSource>,
+        filter: Filter,
+        most: u64,
+        form: Form,
+        (threads, progress): (usize, &Progress),
+    ) -> Result<(Database, Option<Sequences>), SearchError> {
         let (known, kept) = (shared_molecule(&sources)?, filter.taxids.among(&sources)?);
         let mut census = Census::new(&sources, (known, form), (&kept, filter.only), most);
         let is_all = filter.taxids.is_empty() && filter.only.is_none();
@@ -129,7 +125,8 @@ impl Database {
         if !database.is_packed && whole.as_ref().is_some_and(Sequences::are_packed) {
             // The first letters were not like those behind.
             let form = Form::Codes(form.case());
-            return Database::open(paths, filter, most, form, (threads, progress));
+            let sources = database.sources;
+            return Database::of(sources, filter, most, form, (threads, progress));
         }
         let whole = whole.filter(|_| database.parts() == 1 && database.part_bytes() <= most);
         let mut whole = whole.map(|whole| whole.of(molecule));
@@ -239,71 +236,6 @@ impl Database {
     }
 }
 
-/// Divides sequences that come one after the other into parts that take so many bytes at most, but
-/// for single sequences that take more.
-struct Cutter {
-    most: u64,
-    /// Bytes that eight letters take.
-    eight: u64,
-    /// Bytes that a stretch of lower case takes.
-    mask: u64,
-    parts: Vec<Part>,
-}
-
-impl Cutter {
-    fn new(most: u64, eight: u64, case: LetterCase) -> Cutter {
-        Cutter {
-            most,
-            eight,
-            mask: match case {
-                LetterCase::Noted | LetterCase::Hidden => LowerCase::BYTES,
-                LetterCase::Ignored => 0,
-            },
-            parts: vec![Part {
-                entries: 0..0,
-                first: 0,
-                bytes: 0,
-                letters: 0,
-            }],
-        }
-    }
-
-    /// Adds a sequence, the entry of a number, behind `kept` ones.
-    fn add(&mut self, entry: u64, kept: u64, size: &EntrySize) {
-        let taxids = TAXID * size.taxids.len() as u64;
-        let beside = taxids + self.mask * size.masks;
-        let bytes = SEQUENCE + size.title + self.eight * size.letters / 8 + beside;
-        let last = self.parts.last_mut().expect("there is a part");
-        let letters = size.letters + 1;
-        let fits = last.bytes + bytes <= self.most && last.letters + letters <= MOST_LETTERS;
-        if fits || last.bytes == 0 {
-            last.bytes += bytes;
-            last.letters += letters;
-            return;
-        }
-        last.entries.end = entry;
-        self.parts.push(Part {
-            entries: entry..entry,
-            first: kept as usize,
-            bytes,
-            letters,
-        });
-    }
-
-    /// Whether all of them are one part that takes no more than it may.
-    fn fits(&self) -> bool {
-        matches!(&self.parts[..], [one] if one.bytes <= self.most)
-    }
-
-    /// The parts of so many entries.
-    fn finish(mut self, entries: u64) -> Vec<Part> {
-        if let Some(last) = self.parts.last_mut() {
-            last.entries.end = entries;
-        }
-        self.parts
-    }
-}
-
 /// Counts what a database holds, and divides it.
 struct Census<'s> {
     sources: &'s [SequenceSource],
@@ -353,7 +285,7 @@ impl<'s> Census<'s> {
             packs_files: known.is_none() && can_pack && form.packs(Molecule::Nucleotide),
             case: form.case(),
             has_masks: sources.iter().any(|source| match source {
-                SequenceSource::Fasta(_) => false,
+                SequenceSource::Fasta(_) | SequenceSource::Text(..) => false,
                 source => source.may_have_masks(),
             }),
             starts: vec![0],

@@ -35,6 +35,7 @@
 //!     program: None,
 //!     sensitivity: Sensitivity::Blast,
 //!     queries: vec![queries],
+//!     query_texts: Vec::new(),
 //!     subjects: vec![subjects],
 //!     taxids: TaxidFilter::default(),
 //!     limits: HitLimits {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use gyrase_seqdb::TaxidFilter;
+use gyrase_seqdb::{SequenceSource, TaxidFilter, open_all};
 use gyrase_work::Progress;
 
 use crate::alignments::KEPT;
@@ -504,7 +504,13 @@ fn read_queries(
     };
     let form = Form::Codes(config.masks.case());
     let with = (config.threads, progress);
-    let (read, queries) = Database::open(&config.queries, filter, memory / 2, form, with)?;
+    let texts = config.query_texts.iter();
+    let mut sources = match config.queries.is_empty() && texts.len() > 0 {
+        true => Vec::new(),
+        false => open_all(&config.queries)?,
+    };
+    sources.extend(texts.map(|(name, text)| SequenceSource::Text(name.clone(), Arc::clone(text))));
+    let (read, queries) = Database::of(sources, filter, memory / 2, form, with)?;
     let bytes = read.bytes();
     let queries = queries.ok_or(SearchError::Memory {
         least: BESIDE + 2 * bytes,

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
+use std::path::Path;
+
 use gyrase_search::{
     About, Config, DividedDatabase, FragmentCache, FragmentShare, Program, Report, ReportFormat,
     SearchError, SearchMetadata,
@@ -64,7 +66,7 @@ fn merged(
 
 /// The report of metadata with alignments, of which the database reads what it needs.
 fn again(divided: &DividedDatabase, config: &Config, metadata: &[u8], format: &str) -> Vec<u8> {
-    let metadata = SearchMetadata::of_bytes(&config.queries[0], metadata).unwrap();
+    let metadata = SearchMetadata::of_bytes(Path::new("hits.gym"), metadata).unwrap();
     let (report, mut out) = (
         Report::new(format.parse().unwrap(), about(config)),
         Vec::new(),
@@ -94,6 +96,12 @@ fn any_shares_give_the_same_bytes() {
             ..config
         };
         let expected = report(&config, "0").unwrap();
+        let text = std::fs::read(&config.queries[0]).unwrap().into();
+        let config = Config {
+            queries: Vec::new(),
+            query_texts: vec![("queries in memory".into(), text)],
+            ..config
+        };
         let files = config.subjects.clone();
         let divided = DividedDatabase::open(files.clone(), 8, 1, &Progress::default()).unwrap();
         let same = DividedDatabase::open(files, 8, 2, &Progress::default()).unwrap();

@@ -51,7 +51,7 @@ pub fn build(config: &IndexConfig, progress: &Progress) -> Result<Indexed, SeqDb
         None => TaxidFilter::taxonomy_of(config.sources)?,
     };
     let has_masks = |source: &SequenceSource| match source {
-        SequenceSource::Fasta(_) => config.lower_case_masking,
+        SequenceSource::Fasta(_) | SequenceSource::Text(..) => config.lower_case_masking,
         source => source.may_have_masks(),
     };
     let mut builder = Builder {

@@ -1,8 +1,11 @@
 //! Reads the sequences of a source, one after the other.
 
+use std::io::Cursor;
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
-use gyrase_fastx::{Alphabet, Inputs, Options};
+use gyrase_fastx::{Alphabet, Inputs, Options, Reader};
 use gyrase_seq::Batch;
 
 use crate::blast::{BlastDatabase, Titles};
@@ -40,9 +43,31 @@ enum Reading<'s> {
     Blast(&'s BlastDatabase),
 }
 
-/// The records of a FASTA file.
+/// What FASTA is read from.
+enum Batches {
+    File(Inputs),
+    Text(Reader),
+}
+
+impl Batches {
+    fn next(&mut self, batch: &mut Batch) -> Result<bool, gyrase_fastx::Error> {
+        match self {
+            Batches::File(inputs) => inputs.next_batch(batch),
+            Batches::Text(reader) => reader.next_batch(batch),
+        }
+    }
+
+    fn read_bytes(&self) -> u64 {
+        match self {
+            Batches::File(inputs) => inputs.read_bytes(),
+            Batches::Text(reader) => reader.read_bytes(),
+        }
+    }
+}
+
+/// The records of FASTA.
 struct Records {
-    inputs: Inputs,
+    batches: Batches,
     batch: Batch,
     /// The next of the batch.
     next: usize,
@@ -50,7 +75,16 @@ struct Records {
     shown: u64,
 }
 
-/// A record of a FASTA file.
+fn options() -> Options {
+    Options {
+        alphabet: Alphabet::Any,
+        whole_records: true,
+        serial: true,
+        ..Options::default()
+    }
+}
+
+/// A record of FASTA.
 struct Record<'r> {
     title: &'r [u8],
     letters: &'r [u8],
@@ -59,33 +93,42 @@ struct Record<'r> {
 }
 
 impl Records {
-    fn open(path: &std::path::Path) -> Result<Records, SeqDbError> {
+    fn open(path: &Path) -> Result<Records, SeqDbError> {
+        let inputs = Inputs::open(&[path.to_path_buf()], options())?;
+        Ok(Records::of(Batches::File(inputs)))
+    }
+
+    fn of_text(name: &str, text: &Arc<[u8]>) -> Result<Records, SeqDbError> {
+        // No more room than the text takes: somebody may read many short ones.
         let options = Options {
-            alphabet: Alphabet::Any,
-            whole_records: true,
-            serial: true,
-            ..Options::default()
+            batch_bytes: options().batch_bytes.min(text.len() + 64),
+            ..options()
         };
-        Ok(Records {
-            inputs: Inputs::open(&[path.to_path_buf()], options)?,
+        let reader = Reader::from_read(name, Cursor::new(Arc::clone(text)), &options)?;
+        Ok(Records::of(Batches::Text(reader)))
+    }
+
+    fn of(batches: Batches) -> Records {
+        Records {
+            batches,
             batch: Batch::default(),
             next: 0,
             shown: 0,
-        })
+        }
     }
 
     /// The next one.
     fn next(&mut self) -> Result<Option<Record<'_>>, SeqDbError> {
         while self.next == self.batch.records.len() {
             self.next = 0;
-            if !self.inputs.next_batch(&mut self.batch)? {
+            if !self.batches.next(&mut self.batch)? {
                 self.batch.records.clear();
                 return Ok(None);
             }
         }
         let record = &self.batch.records[self.next];
         self.next += 1;
-        let read = self.inputs.read_bytes();
+        let read = self.batches.read_bytes();
         let since = read - std::mem::replace(&mut self.shown, read);
         let [title, letters] =
             [record.name, record.letters].map(|span| &self.batch.text[span.range()]);
@@ -126,6 +169,9 @@ impl<'s> SequenceReader<'s> {
     fn new(source: &'s SequenceSource) -> Result<SequenceReader<'s>, SeqDbError> {
         let reading = match source {
             SequenceSource::Fasta(path) => Reading::Fasta(Box::new(Records::open(path)?)),
+            SequenceSource::Text(name, text) => {
+                Reading::Fasta(Box::new(Records::of_text(name, text)?))
+            }
             SequenceSource::Gysd(database) => Reading::Gysd(database),
             SequenceSource::Blast(database) => Reading::Blast(database),
         };

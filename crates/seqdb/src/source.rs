@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use gyrase_taxonomy::taxid_in;
 
@@ -33,6 +34,8 @@ const FOREIGN: [(&[u8], &str); 3] = [
 pub enum SequenceSource {
     /// FASTA or FASTQ, compressed or not; `-` is standard input.
     Fasta(PathBuf),
+    /// The same in memory, by a name for messages.
+    Text(String, Arc<[u8]>),
     /// A database of ours.
     Gysd(SeqDb),
     /// A database of BLAST.
@@ -102,6 +105,7 @@ impl SequenceSource {
     pub fn name(&self) -> String {
         match self {
             SequenceSource::Fasta(path) => path.display().to_string(),
+            SequenceSource::Text(name, _) => name.clone(),
             SequenceSource::Gysd(database) => database.path().display().to_string(),
             SequenceSource::Blast(database) => database.path().display().to_string(),
         }
@@ -110,7 +114,7 @@ impl SequenceSource {
     /// What its sequences are made of, where that is known without reading them.
     pub fn molecule(&self) -> Option<Molecule> {
         match self {
-            SequenceSource::Fasta(_) => None,
+            SequenceSource::Fasta(_) | SequenceSource::Text(..) => None,
             SequenceSource::Gysd(database) => Some(database.summary().molecule),
             SequenceSource::Blast(database) => Some(database.molecule()),
         }
@@ -128,7 +132,7 @@ impl SequenceSource {
     /// where it was made with masks.
     pub fn may_have_masks(&self) -> bool {
         match self {
-            SequenceSource::Fasta(_) => true,
+            SequenceSource::Fasta(_) | SequenceSource::Text(..) => true,
             SequenceSource::Gysd(database) => database.has_masks(),
             SequenceSource::Blast(database) => database.masks().is_some(),
         }
@@ -139,7 +143,7 @@ impl SequenceSource {
         match self {
             SequenceSource::Gysd(database) => database.masks_of_all(),
             SequenceSource::Blast(database) => database.masks().unwrap_or_default(),
-            SequenceSource::Fasta(_) => 0,
+            SequenceSource::Fasta(_) | SequenceSource::Text(..) => 0,
         }
     }
 
@@ -147,6 +151,7 @@ impl SequenceSource {
     pub fn bytes(&self) -> u64 {
         match self {
             SequenceSource::Fasta(path) => path.metadata().map_or(0, |there| there.len()),
+            SequenceSource::Text(_, text) => text.len() as u64,
             SequenceSource::Gysd(database) => database.summary().bytes,
             SequenceSource::Blast(database) => database.bytes(),
         }
@@ -155,7 +160,7 @@ impl SequenceSource {
     /// How many sequences and letters it has, where that is known without reading them.
     pub fn size(&self) -> Option<SourceSize> {
         match self {
-            SequenceSource::Fasta(_) => None,
+            SequenceSource::Fasta(_) | SequenceSource::Text(..) => None,
             SequenceSource::Gysd(database) => Some(SourceSize {
                 sequences: database.summary().sequences,
                 letters: database.summary().letters,

@@ -328,8 +328,7 @@ impl Engine {
         batch: &[Job],
         progress: &Progress,
     ) -> Result<Vec<(String, Outcome)>, Unsearched> {
-        let scratch = self.scratch()?;
-        let config = self.search_config(batch, &scratch)?;
+        let config = self.search_config(batch)?;
         let served = self.served(&batch[0])?;
         let mut answers = Answers::new(batch, &config, served);
         let Searched::Open(open) = &served.searched else {
@@ -349,8 +348,7 @@ impl Engine {
         found: &[Vec<u8>],
         progress: &Progress,
     ) -> Result<Vec<(String, Outcome)>, Unsearched> {
-        let scratch = self.scratch()?;
-        let config = self.search_config(batch, &scratch)?;
+        let config = self.search_config(batch)?;
         let served = self.served(&batch[0])?;
         let mut answers = Answers::new(batch, &config, served);
         let Searched::Divided(divided) = &served.searched else {
@@ -415,10 +413,9 @@ impl Engine {
         progress: &Progress,
         write: impl FnOnce(Regenerated) -> Result<(), ReportError>,
     ) -> Result<(), ReportError> {
-        let scratch = self.scratch()?;
-        let config = self.search_config(std::slice::from_ref(job), &scratch)?;
+        let config = self.search_config(std::slice::from_ref(job))?;
         let metadata = self.store.metadata(&job.id)?;
-        let metadata = SearchMetadata::of_bytes(&config.queries[0], &metadata);
+        let metadata = SearchMetadata::of_bytes(Path::new(&job.id), &metadata);
         let metadata = metadata.map_err(SearchError::from)?;
         let served = self.served(job)?;
         let all = 0..metadata.queries();
@@ -450,20 +447,17 @@ impl Engine {
         self.config.memory.saturating_sub(self.databases.bytes()) / SHARES
     }
 
-    /// The search of jobs that ask the same, with their queries in files of a folder.
-    fn search_config(&self, batch: &[Job], scratch: &Scratch) -> Result<SearchConfig, ReportError> {
+    /// The search of jobs that ask the same.
+    fn search_config(&self, batch: &[Job]) -> Result<SearchConfig, ReportError> {
         let config = (self.config.search_options)(&batch[0].options);
         let config = config.map_err(ReportError::Options)?;
-        let mut queries = Vec::new();
-        for job in batch {
-            let file = scratch.path.join(format!("{}.fa", job.id));
-            fs::write(&file, self.store.fasta(&job.id)?)?;
-            queries.push(file);
-        }
+        let text = |job: &Job| Ok((job.id.clone(), self.store.fasta(&job.id)?.into()));
+        let texts = batch.iter().map(text).collect::<Result<_, ServeError>>();
         Ok(SearchConfig {
-            queries,
+            queries: Vec::new(),
+            query_texts: texts?,
             subjects: Vec::new(),
-            waiting: WaitingText::new(scratch.path.join("waiting")),
+            waiting: WaitingText::new(scratch_folder(&self.config.jobs)),
             memory: self.share(),
             threads: self.config.threads,
             ..config

@@ -1,14 +1,11 @@
 //! What somebody sends, as queries: any compression, FASTA or FASTQ, or bare letters.
 
-use std::fs;
 use std::io::{self, Cursor, ErrorKind, Read};
-use std::path::Path;
 
 use gyrase_search::Molecule;
-use gyrase_seqdb::{SeqDbError, open_all};
+use gyrase_seqdb::{SeqDbError, SequenceSource};
 
 use crate::config::ServiceLimits;
-use crate::job::new_id;
 
 /// Bytes of titles and ends of lines beside letters.
 const BESIDE: u64 = 1 << 20;
@@ -30,47 +27,22 @@ pub struct Queries {
     pub first: String,
 }
 
-/// Why there are no queries.
-#[derive(Debug)]
-pub enum NoQueries {
-    /// What was sent is too much, damaged, or holds no sequences: for who sent it.
-    Unfit(String),
-    /// The disk fails.
-    System(io::Error),
-}
-
-impl From<String> for NoQueries {
-    fn from(message: String) -> NoQueries {
-        NoQueries::Unfit(message)
-    }
-}
-
-impl From<io::Error> for NoQueries {
-    fn from(error: io::Error) -> NoQueries {
-        NoQueries::System(error)
-    }
-}
-
-/// Reads what somebody sent, by a file in a folder.
+/// Reads what somebody sent.
 ///
 /// # Errors
-/// See [`NoQueries`].
-pub fn queries(sent: Vec<u8>, limits: &ServiceLimits, folder: &Path) -> Result<Queries, NoQueries> {
+/// It is too much, damaged, or holds no sequences: in words for who sent it.
+pub fn queries(sent: Vec<u8>, limits: &ServiceLimits) -> Result<Queries, String> {
     let text = decompressed(sent, limits)?;
     let start = text.iter().position(|byte| !byte.is_ascii_whitespace());
     let Some(start) = start else {
         let message = "there are no queries: paste sequences, or choose a file";
-        return Err(message.to_string().into());
+        return Err(message.into());
     };
     let text = match text[start] {
         b'>' | b'@' | b';' => text,
         _ => [NAME, &text].concat(),
     };
-    let path = folder.join(format!("{}.sent", new_id().map_err(io::Error::from)?));
-    fs::write(&path, text)?;
-    let read = read(&path, limits);
-    let _ = fs::remove_file(&path);
-    Ok(read?)
+    read(text, limits)
 }
 
 /// The text, of which no more is made than is taken: a small file can be the start of a large one.
@@ -106,7 +78,7 @@ impl From<SeqDbError> for Stopped {
     }
 }
 
-fn read(path: &Path, limits: &ServiceLimits) -> Result<Queries, String> {
+fn read(text: Vec<u8>, limits: &ServiceLimits) -> Result<Queries, String> {
     let mut queries = Queries {
         fasta: Vec::new(),
         count: 0,
@@ -115,35 +87,30 @@ fn read(path: &Path, limits: &ServiceLimits) -> Result<Queries, String> {
         first: String::new(),
     };
     let mut counts = [0; 256];
-    let named = |error: SeqDbError| {
-        let path = path.display().to_string();
-        error.to_string().replace(&path, "your queries")
-    };
-    for source in open_all(&[path.to_path_buf()]).map_err(named)? {
-        let read = source.each(|entry, _| {
-            queries.count += 1;
-            queries.letters += entry.letters.len() as u64;
-            if queries.count > limits.queries || queries.letters > limits.letters {
-                return Err(Stopped::TooMuch);
-            }
-            if queries.count == 1 {
-                queries.first = String::from_utf8_lossy(entry.title).into_owned();
-            }
-            entry
-                .letters
-                .iter()
-                .for_each(|&letter| counts[usize::from(letter.to_ascii_uppercase())] += 1);
-            let lines: [&[u8]; 5] = [b">", entry.title, b"\n", entry.letters, b"\n"];
-            lines
-                .iter()
-                .for_each(|line| queries.fasta.extend_from_slice(line));
-            Ok(())
-        });
-        match read {
-            Ok(()) => {}
-            Err(Stopped::TooMuch) => return Err(too_much(limits)),
-            Err(Stopped::Input(error)) => return Err(named(error)),
+    let source = SequenceSource::Text("your queries".into(), text.into());
+    let read = source.each(|entry, _| {
+        queries.count += 1;
+        queries.letters += entry.letters.len() as u64;
+        if queries.count > limits.queries || queries.letters > limits.letters {
+            return Err(Stopped::TooMuch);
         }
+        if queries.count == 1 {
+            queries.first = String::from_utf8_lossy(entry.title).into_owned();
+        }
+        entry
+            .letters
+            .iter()
+            .for_each(|&letter| counts[usize::from(letter.to_ascii_uppercase())] += 1);
+        let lines: [&[u8]; 5] = [b">", entry.title, b"\n", entry.letters, b"\n"];
+        lines
+            .iter()
+            .for_each(|line| queries.fasta.extend_from_slice(line));
+        Ok(())
+    });
+    match read {
+        Ok(()) => {}
+        Err(Stopped::TooMuch) => return Err(too_much(limits)),
+        Err(Stopped::Input(error)) => return Err(error.to_string()),
     }
     if queries.count == 0 {
         return Err("there are no queries in what you sent".into());
@@ -156,20 +123,13 @@ fn read(path: &Path, limits: &ServiceLimits) -> Result<Queries, String> {
 mod tests {
     use super::*;
 
-    fn sent(text: &[u8]) -> Result<Queries, NoQueries> {
-        let folder = tempfile::tempdir().unwrap();
+    fn sent(text: &[u8]) -> Result<Queries, String> {
         let limits = ServiceLimits {
             letters: 1000,
             queries: 2,
             ..ServiceLimits::default()
         };
-        let read = queries(text.to_vec(), &limits, folder.path());
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        if let Err(NoQueries::Unfit(refused)) = &read {
-            let place = folder.path().display().to_string();
-            assert!(!refused.contains(&place), "{refused}");
-        }
-        read
+        queries(text.to_vec(), &limits)
     }
 
     #[test]
@@ -198,9 +158,7 @@ mod tests {
             (&vec![b'A'; 2 << 20], "at most 1000 letters"),
             (&[0x1f, 0x8b, 8, 0, 0], "cut short"),
         ] {
-            let Err(NoQueries::Unfit(refused)) = sent(text) else {
-                panic!("{wrong}");
-            };
+            let refused = sent(text).unwrap_err();
             assert!(refused.contains(wrong), "{refused}");
         }
     }

@@ -40,13 +40,12 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 pub use config::{Config, NamedDatabase, SearchOptions, ServiceLimits, Workers};
-pub use engine::scratch_folder;
 pub use error::ServeError;
 pub use workers::{WorkerConfig, work};
 
 use access::Access;
 use databases::Databases;
-use engine::Engine;
+use engine::{Engine, scratch_folder};
 use http::App;
 use store::Store;
 use workers::{Dispatcher, Event, partition_sizes};

@@ -8,7 +8,7 @@ use crate::Result;
 pub const GLIBC: (u32, u32) = (2, 17);
 
 /// Bytes that a program may have.
-const LARGEST: u64 = 16 << 20;
+const LARGEST: u64 = 19 << 20;
 
 /// The kind of entry of an ELF file's program header that names the loader.
 const PT_INTERP: u32 = 3;

@@ -27,8 +27,8 @@ Examples:
   gyrase serve --db nt=genomes.gysd --jobs /var/lib/gyrase
   gyrase serve --db nt=genomes.gysd --metrics 127.0.0.1:9090
   gyrase serve --db refs=refs.gysd --tokens tokens.txt
-  gyrase serve --db nt=nt.gysd --db nr=nr.gysd --workers 4 --worker-memory 16G
-  gyrase serve --db nt=nt.gysd --worker-on 'ssh node1' --worker-on 'ssh node2'
+  gyrase serve --db refs=refs.gysd --workers 4 --worker-memory 200M
+  gyrase serve --db refs=refs.gysd --worker-on 'ssh node1' --worker-on 'ssh node2'
 
 Then open http://127.0.0.1:8080, or send jobs by a program:
   curl -F file=@queries.fa -F database=refs 127.0.0.1:8080/api/v1/jobs
@@ -136,7 +136,7 @@ impl Serve {
             keep: Duration::from_secs(self.limits.keep_days * 24 * 3600),
             ..ServiceLimits::default()
         };
-        let (workers, memory) = self.workers.workers(&databases, &self.jobs, session)?;
+        let (workers, memory) = self.workers.workers(&databases, session)?;
         let config = Config {
             databases,
             listen: self.listen,

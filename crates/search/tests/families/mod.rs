@@ -114,6 +114,7 @@ pub fn usual(queries: PathBuf, subjects: PathBuf) -> Config {
         program: None,
         sensitivity: Sensitivity::Blast,
         queries: vec![queries],
+        query_texts: Vec::new(),
         subjects: vec![subjects],
         taxids: TaxidFilter::default(),
         limits: HitLimits {

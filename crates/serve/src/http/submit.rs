@@ -9,8 +9,7 @@ use gyrase_search::Program;
 use super::app::App;
 use super::fields::Fields;
 use super::refusal::Refusal;
-use crate::engine::scratch_folder;
-use crate::intake::{self, NoQueries};
+use crate::intake;
 use crate::job::Submission;
 
 /// Options of a search that may be chosen, by the names of the command line, with a value.
@@ -146,12 +145,7 @@ fn accept(app: &App, wanted: Wanted, client: String) -> Result<String, Refusal> 
             names.join(", ")
         ))
     })?;
-    let folder = scratch_folder(&engine.config().jobs);
-    let queries = intake::queries(wanted.sent, limits, &folder);
-    let queries = queries.map_err(|error| match error {
-        NoQueries::Unfit(message) => Refusal::bad(message),
-        NoQueries::System(error) => Refusal::internal(&error),
-    })?;
+    let queries = intake::queries(wanted.sent, limits).map_err(Refusal::bad)?;
     let program = match &wanted.program {
         Some(name) => name
             .parse()

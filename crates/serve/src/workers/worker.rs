@@ -1,7 +1,7 @@
 //! What a worker does: searches in shares of databases, for the service at its standard input.
 
-use std::fs;
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -10,7 +10,6 @@ use gyrase_search::{
     Config as SearchConfig, DividedDatabase, FragmentCache, FragmentShare, SearchError, WaitingText,
 };
 use gyrase_work::Progress;
-use tempfile::TempDir;
 
 use super::wire::{Order, Search, Word, hear, say};
 use crate::ServeError;
@@ -29,8 +28,8 @@ pub struct WorkerConfig {
     pub memory: u64,
     /// Threads that search.
     pub threads: usize,
-    /// Where files of a search are for a while.
-    pub scratch: TempDir,
+    /// Where files of a search may be for a while.
+    pub scratch: PathBuf,
     /// What the words of a search mean.
     pub search_options: SearchOptions,
 }
@@ -170,24 +169,23 @@ impl<W: Write> Worker<W> {
         })
     }
 
-    /// The search, with its queries in files.
+    /// The search, with its queries.
     fn search_config(&self, search: &Search, queries: &[u8]) -> Result<SearchConfig, Unsearched> {
         let config = (self.config.search_options)(&search.options);
         let config = config.map_err(Unsearched::Refused)?;
-        let (mut rest, mut files) = (queries, Vec::new());
-        for (number, &bytes) in search.files.iter().enumerate() {
+        let (mut rest, mut texts) = (queries, Vec::new());
+        for &bytes in &search.files {
             let (own, behind) = rest
                 .split_at_checked(bytes)
                 .ok_or_else(|| Unsearched::Refused("queries are missing".into()))?;
-            let path = self.config.scratch.path().join(format!("{number}.fa"));
-            fs::write(&path, own).map_err(|error| Unsearched::Refused(error.to_string()))?;
-            files.push(path);
+            texts.push(("the queries of a job".into(), own.into()));
             rest = behind;
         }
         Ok(SearchConfig {
-            queries: files,
+            queries: Vec::new(),
+            query_texts: texts,
             subjects: Vec::new(),
-            waiting: WaitingText::new(self.config.scratch.path().join("waiting")),
+            waiting: WaitingText::new(self.config.scratch.clone()),
             memory: self.config.memory,
             threads: self.config.threads,
             ..config

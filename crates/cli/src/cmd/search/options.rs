@@ -79,6 +79,7 @@ impl SearchOptions {
             program: self.program,
             sensitivity: self.sensitivity(),
             queries: Vec::new(),
+            query_texts: Vec::new(),
             subjects: Vec::new(),
             taxids: TaxidFilter::default(),
             limits: HitLimits {

@@ -1,8 +1,9 @@
 //! What words of the command line mean, and those of jobs.
 
 use std::path::PathBuf;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
-use clap::Parser;
+use clap::{Command, CommandFactory, FromArgMatches, Parser};
 use gyrase_serve::NamedDatabase;
 
 use crate::cmd::search::SearchOptions;
@@ -17,7 +18,12 @@ struct Words {
 
 /// What the words of a job mean.
 pub fn search_options(words: &[String]) -> Result<gyrase_search::Config, String> {
-    let words = Words::try_parse_from(words).map_err(|error| {
+    // What the options are takes longer to say than to ask, and jobs are many.
+    static COMMAND: LazyLock<Mutex<Command>> = LazyLock::new(|| Mutex::new(Words::command()));
+    let mut command = COMMAND.lock().unwrap_or_else(PoisonError::into_inner);
+    let matches = command.try_get_matches_from_mut(words);
+    let words = matches.and_then(|matches| Words::from_arg_matches(&matches));
+    let words = words.map_err(|error| {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default();
         first.trim_start_matches("error: ").to_string()

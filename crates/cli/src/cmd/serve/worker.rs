@@ -48,7 +48,6 @@ impl WorkerOptions {
     pub fn workers(
         &self,
         databases: &[NamedDatabase],
-        jobs: &Path,
         session: &Session,
     ) -> Result<(Option<Workers>, u64)> {
         let all = self.workers + self.worker_on.len();
@@ -78,7 +77,6 @@ impl WorkerOptions {
         for database in databases {
             words.extend(["--db".into(), with_files(database)?]);
         }
-        let scratch = absolute_path(&gyrase_serve::scratch_folder(jobs))?;
         let program = std::env::current_exe();
         let program = program.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
         for (number, command) in workers.commands.iter_mut().enumerate() {
@@ -91,10 +89,6 @@ impl WorkerOptions {
                 None => command.push(program.clone().into()),
             }
             command.extend(words.iter().cloned());
-            if number < self.workers {
-                // Whatever ends a worker, the service empties that folder.
-                command.extend(["--tmp".into(), scratch.clone().into()]);
-            }
         }
         Ok((Some(workers), own))
     }
@@ -149,12 +143,6 @@ pub struct ServeWorker {
 impl ServeWorker {
     /// Searches until the service is gone.
     pub fn run(self, session: &Session) -> Result<()> {
-        let scratch = tempfile::Builder::new()
-            .prefix("gyrase-worker-")
-            .tempdir_in(&session.tmp)
-            .map_err(|error| {
-                Failure::new(Code::Output, format!("{}: {error}", session.tmp.display()))
-            })?;
         // From now on a signal to all processes of a terminal leaves it to the service to end this.
         session.progress.start("serve", 0);
         let cache = cache_of(session.memory);
@@ -164,7 +152,7 @@ impl ServeWorker {
             cache,
             memory: session.memory - cache,
             threads: session.threads,
-            scratch,
+            scratch: session.tmp.clone(),
             search_options: Arc::new(search_options),
         };
         Ok(work(config, stdin(), stdout().lock())?)
