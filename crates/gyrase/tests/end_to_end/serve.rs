@@ -48,7 +48,12 @@ impl Answer {
 
 impl Service {
     fn start(place: &Place, args: &[&str]) -> Service {
-        let mut command = place.command(&["serve", "--listen", "127.0.0.1:0"]);
+        Service::start_behind("true", place, args)
+    }
+
+    /// One behind `shell` text such as `ulimit -f 8`.
+    fn start_behind(shell: &str, place: &Place, args: &[&str]) -> Service {
+        let mut command = place.behind(shell, &["serve", "--listen", "127.0.0.1:0"]);
         let mut child = command.args(args).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -202,6 +207,38 @@ fn accepted_jobs_are_answered_behind_kill() {
         service.child.kill().unwrap();
         service.child.wait().unwrap();
     }
+    let service = Service::start(&place, &["--db", "refs=refs"]);
+    for id in &ids {
+        let found = service.result(id, "");
+        assert!(found.status == 200 && found.text() == expected, "{found:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_and_loses_nothing() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    place.write("q.faa", PROTEINS);
+    let expected = place.ok(&["-q", "search", "q.faa", "--db", "refs"]);
+    let (mut ids, mut refused) = (Vec::new(), 0);
+    let mut service = Service::start_behind("ulimit -f 400", &place, &["--db", "refs=refs"]);
+    while refused < 5 {
+        let path = "/api/v1/jobs?database=refs";
+        let answer = service.send("POST", path, "text/plain", PROTEINS.as_bytes());
+        match answer.status {
+            202 => ids.push(answer.json()["id"].as_str().unwrap().to_string()),
+            _ => {
+                assert!(
+                    answer.status == 503 && answer.head.contains("retry-after: "),
+                    "{answer:?}"
+                );
+                refused += 1;
+            }
+        }
+    }
+    service.child.kill().unwrap();
+    service.child.wait().unwrap();
+    assert!(ids.len() > 5, "{}", ids.len());
     let service = Service::start(&place, &["--db", "refs=refs"]);
     for id in &ids {
         let found = service.result(id, "");

@@ -83,7 +83,13 @@ impl From<NotAccepted> for Refusal {
                 StatusCode::TOO_MANY_REQUESTS,
                 "too many of your jobs wait: try again once some are done",
             ),
-            NotAccepted::Store(error) => error.into(),
+            NotAccepted::Store(error) => {
+                tracing::error!("{error}");
+                Refusal::busy(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "the service cannot keep a job now: try again later",
+                )
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ use gyrase_schedule::{NodeId, PartitionSizes, QueryId, Scheduler, Start, Tuning}
 use super::event::Event;
 use super::process::WorkerProcess;
 use super::wire::{Order, Search, Word};
+use crate::ServeError;
 use crate::config::Workers;
 use crate::engine;
 use crate::engine::{Engine, Running, Unsearched};
@@ -25,6 +26,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const STOP: Duration = Duration::from_secs(10);
 /// How long a worker that ended is left alone before it is started again: at first, and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(30)];
+/// How long the dispatcher waits where the store fails.
+const PAUSE: Duration = Duration::from_secs(2);
 /// Workers that may end while a job runs.
 const LOSSES: u32 = 3;
 
@@ -44,6 +47,8 @@ pub struct Dispatcher<'e> {
     /// The last job of the store that the scheduler was told of.
     last: i64,
     has_changed: bool,
+    /// When the store is asked again, which failed.
+    again: Instant,
 }
 
 /// The place of a worker.
@@ -96,6 +101,7 @@ impl<'e> Dispatcher<'e> {
             alone: HashMap::new(),
             last: 0,
             has_changed: true,
+            again: Instant::now(),
         }
     }
 
@@ -116,7 +122,7 @@ impl<'e> Dispatcher<'e> {
                     self.take(event, scope);
                 }
                 self.look_after();
-                if !self.engine.is_draining() {
+                if !self.engine.is_draining() && Instant::now() >= self.again {
                     self.hear_of_jobs();
                     for start in self.scheduler.schedule() {
                         self.begin(start);
@@ -163,11 +169,15 @@ impl<'e> Dispatcher<'e> {
                     self.arrive(&job);
                 }
             }
-            Err(error) => {
-                tracing::error!("{error}");
-                self.has_changed = true;
-            }
+            Err(error) => self.ask_later(&error, self.last),
         }
+    }
+
+    /// Asks a store that fails for the jobs behind one, in a while.
+    fn ask_later(&mut self, error: &ServeError, last: i64) {
+        tracing::error!("{error}");
+        (self.last, self.has_changed) = (last, true);
+        self.again = Instant::now() + PAUSE;
     }
 
     fn arrive(&mut self, job: &Job) {
@@ -197,8 +207,7 @@ impl<'e> Dispatcher<'e> {
             done => {
                 // It was deleted, or the store fails for a while.
                 if let Err(error) = done {
-                    tracing::error!("{error}");
-                    (self.last, self.has_changed) = (self.last.min(number - 1), true);
+                    self.ask_later(&error, self.last.min(number - 1));
                 }
                 self.scheduler.complete(start.query);
                 return;

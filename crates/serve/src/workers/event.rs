@@ -9,7 +9,7 @@ use crate::job::Job;
 pub enum Event {
     /// Something changed in the store.
     Changed,
-    /// A worker in its so-and-so-manieth life said something.
+    /// The worker of a number said something; it was started so many times.
     Said(u32, u64, Word, Vec<u8>),
     /// A worker is gone, with what was wrong with what it said.
     Lost(u32, u64, Option<io::Error>),

@@ -23,8 +23,8 @@ pub struct WorkerProcess {
 }
 
 impl WorkerProcess {
-    /// Starts a command; what it says is sent to `events` as said by the worker of a number in its
-    /// `life`-th life.
+    /// Starts a command. What it says is sent to `events` with the number of the worker, and how
+    /// often that was started.
     ///
     /// # Errors
     /// The command cannot be started.

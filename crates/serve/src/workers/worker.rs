@@ -40,7 +40,7 @@ type Asked = (Search, Vec<u8>, Arc<Progress>);
 /// Does what the service at `input` says, until it says no more, and tells it at `output`.
 ///
 /// # Errors
-/// A database cannot be opened; the service is gone.
+/// A database cannot be opened; nobody listens from the start.
 pub fn work(
     config: WorkerConfig,
     input: impl Read + Send + 'static,
@@ -73,7 +73,8 @@ pub fn work(
         databases,
         output,
     };
-    worker.run(&asked)
+    worker.run(&asked);
+    Ok(())
 }
 
 /// Takes what the service says, and stops what it no longer wants.
@@ -107,14 +108,14 @@ struct Worker<W> {
 /// Why a share was not searched.
 enum Unsearched {
     /// The service is gone.
-    Unheard(io::Error),
+    Unheard,
     Failed(SearchError),
     Refused(String),
 }
 
 impl From<io::Error> for Unsearched {
-    fn from(error: io::Error) -> Unsearched {
-        Unsearched::Unheard(error)
+    fn from(_: io::Error) -> Unsearched {
+        Unsearched::Unheard
     }
 }
 
@@ -125,7 +126,8 @@ impl From<SearchError> for Unsearched {
 }
 
 impl<W: Write> Worker<W> {
-    fn run(&mut self, asked: &Receiver<Asked>) -> Result<(), ServeError> {
+    /// Searches until the service is gone.
+    fn run(&mut self, asked: &Receiver<Asked>) {
         for (search, queries, progress) in asked {
             let task = search.task;
             let (before, failed) = (self.cache.read(), |problem, cancelled| Word::Failed {
@@ -138,14 +140,15 @@ impl<W: Write> Worker<W> {
                     task,
                     read: self.cache.read() - before,
                 },
-                Err(Unsearched::Unheard(error)) => return Err(error.into()),
+                Err(Unsearched::Unheard) => return,
                 Err(Unsearched::Failed(SearchError::Cancelled)) => failed(String::new(), true),
                 Err(Unsearched::Failed(error)) => failed(error.to_string(), false),
                 Err(Unsearched::Refused(problem)) => failed(problem, false),
             };
-            say(&mut self.output, &word, b"")?;
+            if say(&mut self.output, &word, b"").is_err() {
+                return;
+            }
         }
-        Ok(())
     }
 
     fn search(
