@@ -16,10 +16,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gyrase_seqdb::TaxidFilter;
 use gyrase_work::Progress;
 
+use crate::aside::Aside;
 use crate::database::{Database, Filter};
 use crate::seeds::{Indexes, bytes_of_indexes};
 use crate::sequences::{Form, LetterCase};
-use crate::{DatabaseSize, Molecule, SearchError, Sequences};
+use crate::{DatabaseSize, Molecule, SearchError, Sequences, WaitingText};
 
 /// Files of subjects in fragments, of which none is in memory here.
 pub struct DividedDatabase {
@@ -135,6 +136,34 @@ fn bytes_of(database: &Database, part: usize) -> u64 {
         Molecule::Nucleotide => 0,
     };
     bytes + indexes
+}
+
+/// What was found in fragments, until all of them are merged: in memory as far as that goes.
+pub struct FoundFragments {
+    pub(crate) aside: Aside,
+    pub(crate) count: usize,
+    pub(crate) waiting: WaitingText,
+}
+
+impl FoundFragments {
+    /// Nothing yet; it will take so many bytes of memory, and then wait in files.
+    pub fn new(waiting: WaitingText, memory: u64) -> FoundFragments {
+        FoundFragments {
+            aside: Aside::new(waiting.spill_folder(0), memory),
+            count: 0,
+            waiting,
+        }
+    }
+
+    /// Adds what [`search_share`](DividedDatabase::search_share) gave for a fragment.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn push(&mut self, found: Vec<u8>) -> Result<(), SearchError> {
+        self.aside.append(self.count, found)?;
+        self.count += 1;
+        Ok(())
+    }
 }
 
 /// A fragment in memory.

@@ -113,7 +113,7 @@ mod why;
 pub use alignments::{PairAlignment, PairSteps};
 pub use config::{Config, Summary};
 pub use culling::{BestHit, Culling};
-pub use divided::{DividedDatabase, FragmentCache, FragmentShare};
+pub use divided::{DividedDatabase, FoundFragments, FragmentCache, FragmentShare};
 pub use error::{FormatError, MetadataError, SearchError};
 pub use gyrase_align::matrix::Matrix;
 pub use gyrase_seqdb::{Molecule, TaxidFilter};

@@ -9,13 +9,12 @@
 //!                merged, query by query             the best of all parts
 //! ```
 
-use std::io::Read;
 use std::ops::Range;
 
 use gyrase_fabric::FabricError;
 use gyrase_work::Progress;
 
-use crate::aside::Aside;
+use crate::aside::{Aside, AsideReader};
 use crate::batches::{Each, Over};
 use crate::found::Found;
 use crate::prepared::Prepared;
@@ -105,15 +104,15 @@ pub(crate) fn find(
 }
 
 /// Merges what was found for one query after the other.
-pub(crate) struct Merging<'p, R> {
+pub(crate) struct Merging<'p> {
     pub prepared: &'p Prepared,
     pub waiting: &'p WaitingText,
     /// What each part has of the same queries.
-    pub readers: Vec<R>,
+    pub readers: Vec<AsideReader>,
     pub summary: Summary,
 }
 
-impl<R: Read> Merging<'_, R> {
+impl Merging<'_> {
     /// Gives the best hits of the next query, which has a number, to `each`.
     pub(crate) fn give<E: From<SearchError>>(
         &mut self,

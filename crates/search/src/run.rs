@@ -1,7 +1,5 @@
 //! A search from its files to its answers.
 
-use std::path::PathBuf;
-
 use gyrase_work::Progress;
 
 use crate::batches::{Each, Over};
@@ -9,8 +7,8 @@ use crate::divided::Fragment;
 use crate::open::OpenDatabase;
 use crate::prepared::{Prepared, Source};
 use crate::{
-    Config, DividedDatabase, FragmentCache, FragmentShare, QueryHits, SearchError, Sequences,
-    Summary, WaitingText, parts,
+    Config, DividedDatabase, FoundFragments, FragmentCache, FragmentShare, QueryHits, SearchError,
+    Sequences, Summary, parts,
 };
 
 /// Searches, and gives the answer of each query in the order of the queries to `each`.
@@ -87,16 +85,20 @@ impl DividedDatabase {
     pub fn merge<E: From<SearchError>>(
         &self,
         config: &Config,
-        found: &[Vec<u8>],
+        found: FoundFragments,
         progress: &Progress,
         mut each: impl FnMut(&QueryHits) -> Result<(), E>,
     ) -> Result<Summary, E> {
         let prepared = Prepared::new(config, Source::Divided(self), false, &Ok, progress)?;
-        let waiting = WaitingText::new(PathBuf::from("what workers sent"));
+        let FoundFragments {
+            mut aside,
+            count,
+            waiting,
+        } = found;
         let mut merging = parts::Merging {
             prepared: &prepared,
             waiting: &waiting,
-            readers: found.iter().map(Vec::as_slice).collect(),
+            readers: (0..count).map(|fragment| aside.take(fragment)).collect(),
             summary: prepared.summary(prepared.queries.len()),
         };
         for query in 0..prepared.queries.len() {

@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use gyrase_search::{
-    About, Config, DividedDatabase, FragmentCache, FragmentShare, Program, Report, ReportFormat,
-    SearchError, SearchMetadata,
+    About, Config, DividedDatabase, FoundFragments, FragmentCache, FragmentShare, Program, Report,
+    ReportFormat, SearchError, SearchMetadata,
 };
 use gyrase_work::Progress;
 
@@ -46,6 +46,15 @@ fn found(
     (all, read)
 }
 
+/// What was found, some of it in a file.
+fn gathered(config: &Config, found: &[Vec<u8>]) -> FoundFragments {
+    let mut gathered = FoundFragments::new(config.waiting.clone(), found[0].len() as u64);
+    for text in found {
+        gathered.push(text.clone()).unwrap();
+    }
+    gathered
+}
+
 /// What was found, in a format.
 fn merged(
     divided: &DividedDatabase,
@@ -55,10 +64,15 @@ fn merged(
 ) -> Vec<u8> {
     let (report, mut out) = (Report::new(format, about(config)), Vec::new());
     let summary = divided
-        .merge::<SearchError>(config, found, &Progress::default(), |answer| {
-            report.answer(&mut out, answer).unwrap();
-            Ok(())
-        })
+        .merge::<SearchError>(
+            config,
+            gathered(config, found),
+            &Progress::default(),
+            |answer| {
+                report.answer(&mut out, answer).unwrap();
+                Ok(())
+            },
+        )
         .unwrap();
     report.finish(&mut out, summary.queries as usize).unwrap();
     out
@@ -115,6 +129,7 @@ fn any_shares_give_the_same_bytes() {
                 text == expected.as_bytes(),
                 "{program:?}, {workers} workers"
             );
+            assert!(!place.0.path().join("waiting").exists());
             let metadata = ReportFormat::metadata_with_alignments(Vec::new());
             let metadata = merged(&divided, &config, &found, metadata);
             let text = again(&divided, &config, &metadata, "0");
@@ -169,6 +184,11 @@ fn damage_of_what_was_found_is_an_error() {
     let (mut found, _) = found(&divided, &config, &mut [FragmentCache::new(ENOUGH)]);
     let last = found.last_mut().unwrap();
     last.truncate(last.len() - 3);
-    let merged = divided.merge::<SearchError>(&config, &found, &Progress::default(), |_| Ok(()));
+    let merged = divided.merge::<SearchError>(
+        &config,
+        gathered(&config, &found),
+        &Progress::default(),
+        |_| Ok(()),
+    );
     assert!(merged.is_err());
 }

@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gyrase_search::{
-    About, Config as SearchConfig, DocumentFiles, FormatError, QueryHits, Report, ReportFormat,
-    SearchError, SearchMetadata, Sequences, WaitingText,
+    About, Config as SearchConfig, DocumentFiles, FormatError, FoundFragments, QueryHits, Report,
+    ReportFormat, SearchError, SearchMetadata, Sequences, WaitingText,
 };
 use gyrase_work::Progress;
 use tokio::runtime::Handle;
@@ -338,6 +338,13 @@ impl Engine {
         answers.finish()
     }
 
+    /// Nothing found yet by workers, of which so many may be at work for others.
+    pub fn none_found(&self, workers: usize) -> FoundFragments {
+        let number = self.scratch.fetch_add(1, Relaxed);
+        let folder = scratch_folder(&self.config.jobs).join(number.to_string());
+        FoundFragments::new(WaitingText::new(folder), self.share() / workers as u64)
+    }
+
     /// Merges what workers found for jobs that ask the same.
     ///
     /// # Errors
@@ -345,7 +352,7 @@ impl Engine {
     pub fn merge(
         &self,
         batch: &[Job],
-        found: &[Vec<u8>],
+        found: FoundFragments,
         progress: &Progress,
     ) -> Result<Vec<(String, Outcome)>, Unsearched> {
         let config = self.search_config(batch)?;

@@ -9,6 +9,7 @@ use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use gyrase_schedule::{NodeId, PartitionSizes, QueryId, Scheduler, Start, Tuning};
+use gyrase_search::FoundFragments;
 
 use super::event::Event;
 use super::process::WorkerProcess;
@@ -67,7 +68,7 @@ struct Task {
     running: Arc<Running>,
     /// Workers that have not said yet that they are done.
     left: BTreeSet<u32>,
-    found: Vec<Vec<u8>>,
+    found: FoundFragments,
     problem: Option<Unsearched>,
     is_lost: bool,
     stopped: Option<Instant>,
@@ -143,7 +144,10 @@ impl<'e> Dispatcher<'e> {
     {
         match event {
             Event::Changed => self.has_changed = true,
-            Event::Again(jobs) => jobs.iter().for_each(|job| self.arrive(job)),
+            Event::Ended { again, over } => {
+                self.alone.retain(|number, _| !over.contains(number));
+                again.iter().for_each(|job| self.arrive(job));
+            }
             Event::Said(worker, life, word, body) => {
                 if self.seats[worker as usize].life == life {
                     self.hear(worker, word, body, scope);
@@ -235,7 +239,7 @@ impl<'e> Dispatcher<'e> {
             batch,
             running,
             left: start.nodes.iter().map(|node| node.0).collect(),
-            found: Vec::new(),
+            found: self.engine.none_found(self.seats.len()),
             problem: None,
             is_lost: false,
             stopped: None,
@@ -253,7 +257,8 @@ impl<'e> Dispatcher<'e> {
             Word::Found { task } => {
                 if let Some(task) = self.tasks.get_mut(&task) {
                     task.running.progress.advance(1);
-                    task.found.push(body);
+                    let kept = task.found.push(body);
+                    task.problem = task.problem.take().or(kept.err().map(Unsearched::from));
                 }
             }
             Word::Done { task, read } => {
@@ -388,7 +393,7 @@ impl<'e> Dispatcher<'e> {
             let ended = lost.or_else(|| {
                 let found = match problem {
                     Some(problem) => Err(problem),
-                    None => engine.merge(&batch, &found, &running.progress),
+                    None => engine.merge(&batch, found, &running.progress),
                 };
                 engine.ended(&batch, &running, found)
             });
@@ -397,11 +402,13 @@ impl<'e> Dispatcher<'e> {
                 .map(|job| (job.id.clone(), Outcome::Interrupted));
             let ended = ended.unwrap_or_else(|| again.collect());
             engine.end(&batch, &running, &ended);
-            let waits = |(_, outcome): &(&Job, &(String, Outcome))| {
-                matches!(outcome.1, Outcome::Interrupted)
-            };
-            let again = batch.iter().zip(&ended).filter(waits);
-            let _ = tell.send(Event::Again(again.map(|(job, _)| job.clone()).collect()));
+            let ended = ended.into_iter().zip(batch);
+            let (again, over): (Vec<_>, Vec<_>) =
+                ended.partition(|((_, outcome), _)| matches!(outcome, Outcome::Interrupted));
+            let _ = tell.send(Event::Ended {
+                again: again.into_iter().map(|(_, job)| job).collect(),
+                over: over.into_iter().map(|(_, job)| job.number).collect(),
+            });
         });
     }
 

@@ -13,6 +13,6 @@ pub enum Event {
     Said(u32, u64, Word, Vec<u8>),
     /// A worker is gone, with what was wrong with what it said.
     Lost(u32, u64, Option<io::Error>),
-    /// Jobs wait again.
-    Again(Vec<Job>),
+    /// Some jobs wait again, and others, by their numbers, have ended for good.
+    Ended { again: Vec<Job>, over: Vec<i64> },
 }
