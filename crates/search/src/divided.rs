@@ -83,6 +83,11 @@ impl DividedDatabase {
         parts.map(|part| bytes_of(&self.first, part)).sum()
     }
 
+    /// The same without the seeds of proteins, which a process keeps where it has room for them.
+    pub fn least_bytes(&self) -> u64 {
+        self.first.bytes()
+    }
+
     /// What its sequences and fragments are known by.
     pub fn digest(&self) -> [u64; 4] {
         self.first.digest()

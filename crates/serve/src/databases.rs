@@ -1,13 +1,15 @@
 //! Databases that are open for all jobs.
 
+use gyrase_schedule::PartitionSizes;
 use gyrase_search::{DatabaseSize, DividedDatabase, Molecule, OpenDatabase, SearchError};
 use gyrase_work::Progress;
 
 use crate::ServeError;
-use crate::config::{Config, NamedDatabase};
+use crate::config::{Config, NamedDatabase, Workers};
+use crate::workers::partition_sizes;
 
 /// Bytes that jobs need beside databases.
-const LEAST: u64 = 64 << 20;
+pub const LEAST: u64 = 64 << 20;
 
 /// A database that is open.
 pub struct Served {
@@ -117,6 +119,18 @@ impl Databases {
         Ok(databases)
     }
 
+    /// How many workers may share a job in each.
+    ///
+    /// # Errors
+    /// All workers do not hold one.
+    pub fn partition_sizes(&self, workers: &Workers) -> Result<Vec<PartitionSizes>, ServeError> {
+        let of = |served: &Served| {
+            let bytes = served.searched.bytes_of_workers();
+            partition_sizes(workers, &served.named.name, bytes)
+        };
+        self.all.iter().map(of).collect()
+    }
+
     /// All, in the order in which people see them.
     pub fn all(&self) -> &[Served] {
         &self.all
@@ -154,11 +168,16 @@ fn failed(named: &NamedDatabase, source: SearchError) -> ServeError {
     }
 }
 
+/// Memory of a service whose databases take so many bytes, at least: they have three quarters.
+pub fn least_memory(databases: u64) -> u64 {
+    (databases / 3 * 4 + 4).max(databases + LEAST)
+}
+
 /// The same error, of a service that has taken so many bytes already.
 fn beside(error: SearchError, taken: u64) -> SearchError {
     match error {
         SearchError::Memory { least } => SearchError::Memory {
-            least: (taken + least) / 3 * 4 + 4,
+            least: least_memory(taken + least),
         },
         other => other,
     }

@@ -23,6 +23,7 @@ mod error;
 mod http;
 mod intake;
 mod job;
+mod plan;
 mod store;
 mod workers;
 
@@ -41,6 +42,7 @@ use tokio::sync::watch;
 
 pub use config::{Config, NamedDatabase, SearchOptions, ServiceLimits, Workers};
 pub use error::ServeError;
+pub use plan::{DatabasePlan, ServePlan, plan};
 pub use workers::{WorkerConfig, work};
 
 use access::Access;
@@ -48,7 +50,7 @@ use databases::Databases;
 use engine::{Engine, scratch_folder};
 use http::App;
 use store::Store;
-use workers::{Dispatcher, Event, partition_sizes};
+use workers::{Dispatcher, Event};
 
 /// How often the service looks whether it is asked to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -67,9 +69,10 @@ pub fn run(
     let access = config.tokens.as_deref().map(Access::read).transpose()?;
     let tls = config.tls.as_ref().map(http::tls).transpose()?;
     let databases = Databases::open(&config, progress)?;
-    let workers = config.workers.as_ref();
-    let sizes = workers
-        .map(|workers| partition_sizes(workers, &databases))
+    let sizes = config
+        .workers
+        .as_ref()
+        .map(|workers| databases.partition_sizes(workers))
         .transpose()?;
     let store = Arc::new(Store::open(&config.jobs)?);
     let scratch = emptied(scratch_folder(&config.jobs))?;

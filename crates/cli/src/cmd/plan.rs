@@ -13,6 +13,7 @@ use super::kmers::PlanKmers;
 use super::rows::{Table, bounds, shown};
 use super::search::Search;
 use super::search::plan_regenerate::PlanRegenerate;
+use super::serve::Serve;
 use super::suffix::PlanSuffix;
 use super::suffix::mappability::Mappability;
 use super::suffix::matching::Match;
@@ -33,6 +34,7 @@ Examples:
   gyrase plan unitigs reads_1.fq.gz reads_2.fq.gz --min-count 2
   gyrase plan assemble reads_1.fq.gz reads_2.fq.gz
   gyrase plan match ref.fa query.fa --both-strands
+  gyrase plan serve --db refs=refs.gysd --workers 4 --worker-memory 200M
 
 The arguments are those of the run itself, an output may be left out. Memory is
 what the run is expected to take: not less than it will, and seldom a quarter
@@ -79,6 +81,9 @@ enum Verb {
     /// Say what `gyrase suffix build` with these arguments will take
     #[command(subcommand)]
     Suffix(PlanSuffix),
+    /// Say what `gyrase serve` with these arguments will take
+    #[command(after_help = EXAMPLES)]
+    Serve(Box<Serve>),
     /// Say what `gyrase db build`, `add` and the like with these arguments will take
     #[command(subcommand)]
     Db(PlanDb),
@@ -109,6 +114,7 @@ impl Plan {
             Verb::Repeats(verb) => verb.plan(session),
             Verb::Mappability(verb) => verb.plan(session),
             Verb::Suffix(verb) => verb.plan(session),
+            Verb::Serve(verb) => verb.plan(session),
             Verb::Db(verb) => verb.plan(session),
             Verb::Kmers(verb) => verb.plan(session),
         }

@@ -9,8 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use gyrase_picture::words::{bytes, grouped};
 use gyrase_serve::{Config, NamedDatabase, ServeError, ServiceLimits, run};
+use serde_json::json;
 
+use crate::cmd::rows::Table;
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
 use crate::size::Size;
@@ -125,33 +128,7 @@ struct ServeLimits {
 impl Serve {
     /// Serves until a signal ends it.
     pub fn run(self, session: &Session) -> Result<()> {
-        let databases = self.databases()?;
-        let limits = ServiceLimits {
-            body: self.limits.max_body.of(session.memory),
-            letters: self.limits.max_letters,
-            queries: self.limits.max_queries,
-            waiting: self.limits.max_waiting,
-            waiting_of_client: self.limits.max_waiting_of_client,
-            time: Duration::from_secs(self.limits.max_time),
-            keep: Duration::from_secs(self.limits.keep_days * 24 * 3600),
-            ..ServiceLimits::default()
-        };
-        let (workers, memory) = self.workers.workers(&databases, session)?;
-        let config = Config {
-            databases,
-            listen: self.listen,
-            metrics: self.metrics,
-            jobs: self.jobs,
-            memory,
-            threads: session.threads,
-            workers,
-            limits,
-            drain: Duration::from_secs(self.drain),
-            tokens: self.tokens,
-            tls: self.tls_cert.zip(self.tls_key).map(Into::into),
-            trusted_proxies: self.trusted_proxy,
-            search_options: Arc::new(search_options),
-        };
+        let config = self.config(session)?;
         let scheme = if config.tls.is_some() {
             "https"
         } else {
@@ -166,6 +143,77 @@ impl Serve {
         run(config, &session.progress, ready)?;
         tracing::info!("the service has ended; jobs that wait go on when it starts again");
         Ok(())
+    }
+
+    /// Prints what the service will take.
+    pub fn plan(self, session: &Session) -> Result<()> {
+        let config = self.config(session)?;
+        let plan = gyrase_serve::plan(&config)?;
+        let databases = plan.databases.iter().map(|plan| {
+            json!({
+                "name": plan.name, "sequences": plan.size.sequences, "letters": plan.size.letters,
+                "bytes": plan.bytes[0], "bytes_with_seeds": plan.bytes[1], "workers": plan.workers,
+            })
+        });
+        session.note("databases", databases.collect::<Vec<_>>());
+        session.note("bytes", json!({"least_memory": plan.least_memory}));
+        let mut table = Table::default();
+        for plan in &plan.databases {
+            let (letters, sequences) = (grouped(plan.size.letters), grouped(plan.size.sequences));
+            let [least, most] = plan.bytes.map(bytes);
+            table.row("database", &plan.name);
+            table.row(
+                "  holds",
+                format!("{sequences} sequences, {letters} letters"),
+            );
+            table.row(
+                "  in memory",
+                match least == most {
+                    true => least,
+                    false => format!("{least}, with the seeds of its proteins {most}"),
+                },
+            );
+            if let Some([least, most]) = plan.workers {
+                table.row("  workers", format!("{least} to {most} share a job"));
+            }
+        }
+        table.row("memory", format!("{} allowed", bytes(config.memory)));
+        table.row("least memory", bytes(plan.least_memory));
+        if let Some(workers) = &config.workers {
+            let (all, each) = (workers.commands.len(), bytes(workers.memory));
+            table.row("workers", format!("{all}, with {each} for fragments each"));
+        }
+        table.print()
+    }
+
+    fn config(self, session: &Session) -> Result<Config> {
+        let databases = self.databases()?;
+        let limits = ServiceLimits {
+            body: self.limits.max_body.of(session.memory),
+            letters: self.limits.max_letters,
+            queries: self.limits.max_queries,
+            waiting: self.limits.max_waiting,
+            waiting_of_client: self.limits.max_waiting_of_client,
+            time: Duration::from_secs(self.limits.max_time),
+            keep: Duration::from_secs(self.limits.keep_days * 24 * 3600),
+            ..ServiceLimits::default()
+        };
+        let (workers, memory) = self.workers.workers(&databases, session)?;
+        Ok(Config {
+            databases,
+            listen: self.listen,
+            metrics: self.metrics,
+            jobs: self.jobs,
+            memory,
+            threads: session.threads,
+            workers,
+            limits,
+            drain: Duration::from_secs(self.drain),
+            tokens: self.tokens,
+            tls: self.tls_cert.zip(self.tls_key).map(Into::into),
+            trusted_proxies: self.trusted_proxy,
+            search_options: Arc::new(search_options),
+        })
     }
 
     fn databases(&self) -> Result<Vec<NamedDatabase>> {

@@ -18,7 +18,7 @@ const SOON: Duration = Duration::from_secs(60);
 struct Service {
     child: Child,
     address: String,
-    _log: BufReader<ChildStderr>,
+    log: BufReader<ChildStderr>,
 }
 
 impl Drop for Service {
@@ -63,7 +63,7 @@ impl Service {
         Service {
             child,
             address,
-            _log: log,
+            log,
         }
     }
 
@@ -502,4 +502,33 @@ fn workers_find_what_one_process_finds_and_may_be_killed() {
         "1K",
     ];
     place.fails(&args, 4, &["the database refs takes", "--worker-memory"]);
+}
+
+#[test]
+fn a_plan_of_a_service_holds() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    let args = ["plan", "serve", "--db", "refs=refs"];
+    let shown = place.ok(&[&args[..], &["--report", "plan.json", "-q"]].concat());
+    assert!(shown.contains("database        refs\n"), "{shown}");
+    let plan: Value = serde_json::from_slice(&place.read("plan.json")).unwrap();
+    let args_of_run = ["--db", "refs=refs", "--metrics", "127.0.0.1:0"];
+    let mut service = Service::start(&place, &args_of_run);
+    let mut line = String::new();
+    service.log.read_line(&mut line).unwrap();
+    service.address = line.trim().rsplit("http://").next().unwrap().to_string();
+    let metrics = service.get("/metrics");
+    let taken = format!(
+        "\ngyrase_database_bytes {}\n",
+        plan["databases"][0]["bytes_with_seeds"]
+    );
+    assert!(metrics.text().contains(&taken), "{taken} {metrics:?}");
+    let little = [&args[..], &["--workers", "1", "--worker-memory", "64M"]].concat();
+    place.fails(&little, 4, &["the database refs takes", "--worker-memory"]);
+    let enough = [&args[..], &["--workers", "4", "--worker-memory", "66M"]].concat();
+    assert!(
+        place.ok(&enough).contains("2 to 4 share a job"),
+        "{}",
+        place.ok(&enough)
+    );
 }

@@ -23,42 +23,36 @@ use gyrase_schedule::{PartitionSizes, power_below};
 
 use crate::ServeError;
 use crate::config::Workers;
-use crate::databases::{Databases, Served};
 
 pub use worker::{WorkerConfig, work};
 
 pub use dispatch::Dispatcher;
 pub use event::Event;
 
-/// How many workers may share a job, for each database: so many at least that they hold it.
+/// How many workers may share a job in a database that takes so many bytes of their memory: so many
+/// at least that they hold it.
 ///
 /// # Errors
 /// All of them do not.
 pub fn partition_sizes(
     workers: &Workers,
-    databases: &Databases,
-) -> Result<Vec<PartitionSizes>, ServeError> {
+    name: &str,
+    bytes: u64,
+) -> Result<PartitionSizes, ServeError> {
     let most = power_below(workers.commands.len());
-    let of = |served: &Served| {
-        let bytes = served.searched.bytes_of_workers();
-        let least = bytes
-            .div_ceil(workers.memory.max(1))
-            .max(1)
-            .next_power_of_two();
-        if least > most as u64 || workers.memory == 0 {
-            return Err(ServeError::Workers {
-                name: served.named.name.clone(),
-                bytes,
-                workers: most,
-                memory: workers.memory * most as u64,
-            });
-        }
-        let medium = 1 << ((least.ilog2() + most.ilog2()) / 2);
-        Ok(PartitionSizes {
-            least: least as usize,
-            medium,
-            most,
-        })
-    };
-    databases.all().iter().map(of).collect()
+    let least = bytes.div_ceil(workers.memory.max(1)).max(1);
+    let least = least.next_power_of_two();
+    if least > most as u64 || workers.memory == 0 {
+        return Err(ServeError::Workers {
+            name: name.into(),
+            bytes,
+            workers: most,
+            memory: workers.memory * most as u64,
+        });
+    }
+    Ok(PartitionSizes {
+        least: least as usize,
+        medium: 1 << ((least.ilog2() + most.ilog2()) / 2),
+        most,
+    })
 }
