@@ -34,8 +34,8 @@ pub(super) fn about(out: &mut dyn Write, words: &str) -> io::Result<()> {
     let words = escape(words);
     writeln!(
         out,
-        "<noscript><section aria-label=\"The search\"><p>{words}. With scripts this page has \
-         pictures and alignments; it loads nothing.</p></section></noscript>"
+        "<noscript><main aria-label=\"The search\"><p>{words}. With scripts this page has \
+         pictures and alignments; it loads nothing.</p></main></noscript>"
     )
 }
 
