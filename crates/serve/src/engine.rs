@@ -254,9 +254,7 @@ impl Engine {
 
     fn run(&self, batch: &[Job]) {
         let running = self.begin(batch);
-        let found = catch_unwind(AssertUnwindSafe(|| self.search(batch, &running.progress)));
-        let found =
-            found.unwrap_or_else(|_| Err("an internal error ended the search".to_string().into()));
+        let found = caught(|| self.search(batch, &running.progress));
         match self.ended(batch, &running, found) {
             Some(ended) => self.end(batch, &running, &ended),
             None => batch
@@ -355,14 +353,16 @@ impl Engine {
         found: FoundFragments,
         progress: &Progress,
     ) -> Result<Vec<(String, Outcome)>, Unsearched> {
-        let config = self.search_config(batch)?;
-        let served = self.served(&batch[0])?;
-        let mut answers = Answers::new(batch, &config, served);
-        let Searched::Divided(divided) = &served.searched else {
-            return Err("no worker searches in this database".to_string().into());
-        };
-        divided.merge(&config, found, progress, |answer| answers.add(answer))?;
-        answers.finish()
+        caught(|| {
+            let config = self.search_config(batch)?;
+            let served = self.served(&batch[0])?;
+            let mut answers = Answers::new(batch, &config, served);
+            let Searched::Divided(divided) = &served.searched else {
+                return Err("no worker searches in this database".to_string().into());
+            };
+            divided.merge(&config, found, progress, |answer| answers.add(answer))?;
+            answers.finish()
+        })
     }
 
     /// Writes a report of a job: of all queries, or of some.
@@ -482,6 +482,12 @@ impl Engine {
     fn all_running(&self) -> MutexGuard<'_, HashMap<String, Arc<Running>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What is found, or that an internal error ended the search.
+fn caught<T>(search: impl FnOnce() -> Result<T, Unsearched>) -> Result<T, Unsearched> {
+    let found = catch_unwind(AssertUnwindSafe(search));
+    found.unwrap_or_else(|_| Err("an internal error ended the search".to_string().into()))
 }
 
 /// Where files are that are of no use once the service ended.

@@ -144,8 +144,12 @@ impl<'e> Dispatcher<'e> {
     {
         match event {
             Event::Changed => self.has_changed = true,
-            Event::Ended { again, over } => {
+            Event::Ended { again, over, alone } => {
                 self.alone.retain(|number, _| !over.contains(number));
+                let alone = again.iter().filter(|_| alone);
+                alone.for_each(|job| {
+                    self.alone.entry(job.number).or_default();
+                });
                 again.iter().for_each(|job| self.arrive(job));
             }
             Event::Said(worker, life, word, body) => {
@@ -383,12 +387,13 @@ impl<'e> Dispatcher<'e> {
             ..
         } = task;
         let (engine, tell) = (self.engine, self.tell.clone());
-        let lost = is_lost.then(|| self.lost(&batch));
-        if matches!(problem, Some(Unsearched::Failed(_))) && batch.len() > 1 {
-            // Each has its own answer: one that fails takes no others with it.
-            let numbers = batch.iter().map(|job| (job.number, 0));
-            self.alone.extend(numbers);
-        }
+        // A worker that did not stop in time was killed, which is no fault of the jobs.
+        let is_cancelled = running.progress.is_cancelled();
+        let lost = (is_lost && !is_cancelled).then(|| self.lost(&batch));
+        let problem = match is_lost && is_cancelled {
+            true => Some(Unsearched::Cancelled),
+            false => problem,
+        };
         scope.spawn(move || {
             let ended = lost.or_else(|| {
                 let found = match problem {
@@ -397,6 +402,7 @@ impl<'e> Dispatcher<'e> {
                 };
                 engine.ended(&batch, &running, found)
             });
+            let alone = ended.is_none();
             let again = batch
                 .iter()
                 .map(|job| (job.id.clone(), Outcome::Interrupted));
@@ -408,6 +414,7 @@ impl<'e> Dispatcher<'e> {
             let _ = tell.send(Event::Ended {
                 again: again.into_iter().map(|(_, job)| job).collect(),
                 over: over.into_iter().map(|(_, job)| job.number).collect(),
+                alone,
             });
         });
     }

@@ -14,5 +14,10 @@ pub enum Event {
     /// A worker is gone, with what was wrong with what it said.
     Lost(u32, u64, Option<io::Error>),
     /// Some jobs wait again, and others, by their numbers, have ended for good.
-    Ended { again: Vec<Job>, over: Vec<i64> },
+    Ended {
+        again: Vec<Job>,
+        over: Vec<i64>,
+        /// Each of those that wait again has to be searched for by itself.
+        alone: bool,
+    },
 }
