@@ -31,7 +31,7 @@ Examples:
   gyrase serve --db nt=genomes.gysd --metrics 127.0.0.1:9090
   gyrase serve --db refs=refs.gysd --tokens tokens.txt
   gyrase serve --db refs=refs.gysd --workers 4 --worker-memory 200M
-  gyrase serve --db refs=refs.gysd --worker-on 'ssh node1' --worker-on 'ssh node2'
+  gyrase serve --db refs=refs.gysd --workers 4 --worker-on 'ssh node2'
 
 Then open http://127.0.0.1:8080, or send jobs by a program:
   curl -F file=@queries.fa -F database=refs 127.0.0.1:8080/api/v1/jobs
