@@ -40,7 +40,7 @@ type Asked = (Search, Vec<u8>, Arc<Progress>);
 /// Does what the service at `input` says, until it says no more, and tells it at `output`.
 ///
 /// # Errors
-/// A database cannot be opened; nobody listens from the start.
+/// A database cannot be opened; the system has no threads.
 pub fn work(
     config: WorkerConfig,
     input: impl Read + Send + 'static,
@@ -62,7 +62,10 @@ pub fn work(
             .map(digest)
             .collect(),
     };
-    say(&mut output, &ready, b"")?;
+    if say(&mut output, &ready, b"").is_err() {
+        // The service is gone already.
+        return Ok(());
+    }
     let (to, asked) = channel();
     thread::Builder::new()
         .name("orders".into())
