@@ -136,6 +136,12 @@ impl Database {
         Ok((database, whole))
     }
 
+    /// The same in larger parts, which take so many bytes at most, but for single sequences.
+    pub(crate) fn in_parts_of(self, most: u64) -> Database {
+        let parts = Part::join(self.parts, most);
+        Database { parts, ..self }
+    }
+
     /// What its sequences are.
     pub(crate) fn molecule(&self) -> Molecule {
         self.molecule
@@ -620,6 +626,7 @@ mod tests {
                 assert_eq!(database.size(), whole.size());
                 assert_eq!(database.searched(), whole.searched());
                 assert!(database.parts() > 3 || most == 3000);
+                assert_eq!(open(1).0.in_parts_of(most).parts, database.parts);
                 let fits = |part: &Part| most == 1 || part.bytes <= most;
                 assert!(database.parts.iter().all(fits));
                 let mut order: Vec<usize> = (0..database.parts()).collect();

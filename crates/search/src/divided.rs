@@ -125,12 +125,11 @@ fn divide(
         taxids: &TaxidFilter::default(),
         only: None,
     };
-    let open = |most: u64| {
-        let form = Form::PackedIf(&|_| is_packed, case);
-        Database::open(paths, filter, most, form, with).map(|(database, _)| database)
-    };
-    let all = open(1)?.bytes();
-    open(all.div_ceil(fragments).max(1))
+    let form = Form::PackedIf(&|_| is_packed, case);
+    // How large it is shows once all of it was looked at: until then each sequence is a part.
+    let (database, _) = Database::open(paths, filter, 1, form, with)?;
+    let all = database.bytes();
+    Ok(database.in_parts_of(all.div_ceil(fragments).max(1)))
 }
 
 /// Bytes of a fragment in memory, with the indexes that are kept of it.

@@ -9,7 +9,7 @@ use crate::config::{Config, NamedDatabase, Workers};
 use crate::workers::partition_sizes;
 
 /// Bytes that jobs need beside databases.
-pub const LEAST: u64 = 64 << 20;
+const LEAST: u64 = 64 << 20;
 
 /// A database that is open.
 pub struct Served {

@@ -338,9 +338,8 @@ impl Engine {
 
     /// Nothing found yet by workers, of which so many may be at work for others.
     pub fn none_found(&self, workers: usize) -> FoundFragments {
-        let number = self.scratch.fetch_add(1, Relaxed);
-        let folder = scratch_folder(&self.config.jobs).join(number.to_string());
-        FoundFragments::new(WaitingText::new(folder), self.share() / workers as u64)
+        let waiting = WaitingText::new(self.scratch_path());
+        FoundFragments::new(waiting, self.share() / workers as u64)
     }
 
     /// Merges what workers found for jobs that ask the same.
@@ -471,10 +470,15 @@ impl Engine {
         })
     }
 
+    /// A place for the files of one search, where nothing is yet.
+    fn scratch_path(&self) -> PathBuf {
+        let number = self.scratch.fetch_add(1, Relaxed);
+        scratch_folder(&self.config.jobs).join(number.to_string())
+    }
+
     /// A folder for the files of one search.
     fn scratch(&self) -> io::Result<Scratch> {
-        let number = self.scratch.fetch_add(1, Relaxed);
-        let path = scratch_folder(&self.config.jobs).join(number.to_string());
+        let path = self.scratch_path();
         fs::create_dir_all(&path)?;
         Ok(Scratch { path })
     }

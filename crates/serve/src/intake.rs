@@ -160,6 +160,7 @@ mod tests {
         ] {
             let refused = sent(text).unwrap_err();
             assert!(refused.contains(wrong), "{refused}");
+            assert!(!refused.contains("/tmp"), "{refused}");
         }
     }
 }

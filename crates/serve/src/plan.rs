@@ -3,8 +3,8 @@
 use gyrase_search::DatabaseSize;
 
 use crate::ServeError;
-use crate::config::Config;
-use crate::databases::{self, LEAST, divided};
+use crate::config::{Config, NamedDatabase, Workers};
+use crate::databases::{self, divided};
 use crate::workers::partition_sizes;
 
 /// What a service takes.
@@ -34,38 +34,38 @@ pub struct DatabasePlan {
 /// # Errors
 /// See [`ServeError`].
 pub fn plan(config: &Config) -> Result<ServePlan, ServeError> {
-    let mut plans = Vec::new();
-    for named in &config.databases {
-        let divided = divided(named, 1, config.threads)?;
-        plans.push(DatabasePlan {
+    let pool = config.workers.as_ref();
+    let fragments = pool.map_or(1, Workers::fragments);
+    let of = |named: &NamedDatabase| {
+        let divided = divided(named, fragments, config.threads)?;
+        let bytes = [divided.least_bytes(), divided.bytes()];
+        let sizes = pool.map(|pool| partition_sizes(pool, &named.name, bytes[1]));
+        Ok(DatabasePlan {
             name: named.name.clone(),
             size: divided.size(),
-            bytes: [divided.least_bytes(), divided.bytes()],
-            workers: None,
-        });
-    }
-    let Some(pool) = &config.workers else {
-        let taken: u64 = plans.iter().map(|plan| plan.bytes[0]).sum();
-        let least_memory = databases::least_memory(taken);
-        if least_memory > config.memory {
-            return Err(ServeError::Memory {
-                databases: taken,
-                left: config.memory.saturating_sub(taken),
-                least: least_memory - taken,
-            });
-        }
-        return Ok(ServePlan {
-            databases: plans,
-            least_memory,
-        });
+            bytes,
+            workers: sizes.transpose()?.map(|sizes| [sizes.least, sizes.most]),
+        })
     };
-    for (plan, named) in plans.iter_mut().zip(&config.databases) {
-        let bytes = divided(named, pool.fragments(), config.threads)?.bytes();
-        let sizes = partition_sizes(pool, &named.name, bytes)?;
-        plan.workers = Some([sizes.least, sizes.most]);
+    let databases: Vec<_> = config
+        .databases
+        .iter()
+        .map(of)
+        .collect::<Result<_, ServeError>>()?;
+    let taken = match pool {
+        Some(_) => 0,
+        None => databases.iter().map(|plan| plan.bytes[0]).sum(),
+    };
+    let least_memory = databases::least_memory(taken);
+    if least_memory > config.memory {
+        return Err(ServeError::Memory {
+            databases: taken,
+            left: config.memory.saturating_sub(taken),
+            least: least_memory - taken,
+        });
     }
     Ok(ServePlan {
-        databases: plans,
-        least_memory: LEAST,
+        databases,
+        least_memory,
     })
 }

@@ -271,23 +271,11 @@ impl Store {
     /// # Errors
     /// The store fails.
     pub fn take(&self, limits: BatchLimits) -> Result<Vec<Job>, ServeError> {
-        let batch = self.transact(|change| {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM job WHERE state = 'queued' AND letters <= ?1 ORDER BY \
-                 (SELECT count(*) FROM job AS other WHERE other.state = 'running' AND \
-                 other.client = job.client), attempts > 1, number LIMIT 1"
-            );
-            let mut next = change.prepare_cached(&sql)?;
-            let limit = i64::try_from(limits.first).unwrap_or(i64::MAX);
-            match next.query_row([limit], job).optional()? {
-                Some(first) => begin(change, first, limits),
-                None => Ok(Vec::new()),
-            }
-        })?;
-        if !batch.is_empty() {
-            self.tell();
-        }
-        Ok(batch)
+        let limit = i64::try_from(limits.first).unwrap_or(i64::MAX);
+        let which = "letters <= ?1 ORDER BY \
+                     (SELECT count(*) FROM job AS other WHERE other.state = 'running' AND \
+                     other.client = job.client), attempts > 1, number LIMIT 1";
+        self.take_first(which, limit, limits)
     }
 
     /// Takes a job, and with it others of the same question, as [`take`](Store::take) does. Nothing
@@ -296,10 +284,20 @@ impl Store {
     /// # Errors
     /// The store fails.
     pub fn take_with(&self, number: i64, limits: BatchLimits) -> Result<Vec<Job>, ServeError> {
+        self.take_first("number = ?1", number, limits)
+    }
+
+    /// Takes the first of the jobs that wait, of those that SQL means with a value.
+    fn take_first(
+        &self,
+        which: &str,
+        value: i64,
+        limits: BatchLimits,
+    ) -> Result<Vec<Job>, ServeError> {
         let batch = self.transact(|change| {
-            let sql = format!("SELECT {COLUMNS} FROM job WHERE state = 'queued' AND number = ?1");
-            let mut own = change.prepare_cached(&sql)?;
-            match own.query_row([number], job).optional()? {
+            let sql = format!("SELECT {COLUMNS} FROM job WHERE state = 'queued' AND {which}");
+            let mut first = change.prepare_cached(&sql)?;
+            match first.query_row([value], job).optional()? {
                 Some(first) => begin(change, first, limits),
                 None => Ok(Vec::new()),
             }

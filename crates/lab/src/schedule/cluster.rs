@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use gyrase_schedule::{PartitionSizes, power_below};
 use serde::{Deserialize, Serialize};
 
 use super::error::{ScheduleError, check};
-use gyrase_schedule::{PartitionSizes, power_below};
 
 /// A cluster that serves searches in a few databases.
 ///

@@ -1,10 +1,10 @@
 //! Figures 5.4 to 5.8 of the thesis, of simulated queries.
 
 use gyrase_picture::{Anchor, Categories, Heights, INK, Stroke, Svg, Swatch, bold, legend, plain};
+use gyrase_schedule::{Placement, Policy, Sizing};
 
 use super::run::{Experiment, Measured};
 use super::workload::Demand;
-use gyrase_schedule::{Placement, Policy, Sizing};
 
 /// Loads of the figures, and queries of each workload.
 const LOADS: [f64; 5] = [0.2, 0.4, 0.6, 0.8, 1.0];

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use gyrase_schedule::{Policy, Sizing};
+
 use super::run::{Experiment, Measured};
 use super::workload::Demand;
-use gyrase_schedule::{Policy, Sizing};
 
 /// Queries of each workload of the table.
 const QUERIES: usize = 600;

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use gyrase_schedule::{Policy, Tuning};
 use gyrase_work::{Progress, in_parallel};
 
 use super::cluster::Cluster;
 use super::error::ScheduleError;
 use super::simulator::{Service, Simulated, simulate};
 use super::workload::{Demand, Workload};
-use gyrase_schedule::{Policy, Tuning};
 
 /// A policy at a load.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,12 +3,11 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use gyrase_schedule::{NodeId, Policy, QueryId, Scheduler, Start, Tuning};
+
 use super::caches::Caches;
 use super::cluster::Cluster;
 use super::workload::Workload;
-use gyrase_schedule::{NodeId, QueryId};
-use gyrase_schedule::{Policy, Tuning};
-use gyrase_schedule::{Scheduler, Start};
 
 /// What became of a query.
 #[derive(Clone, Debug, PartialEq)]

@@ -23,6 +23,34 @@ pub struct Part {
     pub letters: u64,
 }
 
+impl Part {
+    /// Takes what is behind it too, if both together take so many bytes at most.
+    fn take(&mut self, [bytes, letters]: [u64; 2], most: u64) -> bool {
+        let fits = self.bytes + bytes <= most && self.letters + letters <= MOST_LETTERS;
+        let takes = fits || self.bytes == 0;
+        if takes {
+            self.bytes += bytes;
+            self.letters += letters;
+        }
+        takes
+    }
+
+    /// Larger parts of small ones, as if sequences had been divided so from the start.
+    pub fn join(parts: Vec<Part>, most: u64) -> Vec<Part> {
+        let mut joined: Vec<Part> = Vec::new();
+        for part in parts {
+            if let Some(last) = joined.last_mut()
+                && last.take([part.bytes, part.letters], most)
+            {
+                last.entries.end = part.entries.end;
+                continue;
+            }
+            joined.push(part);
+        }
+        joined
+    }
+}
+
 /// Divides sequences that come one after the other into parts that take so many bytes at most, but
 /// for single sequences that take more.
 pub struct Cutter {
@@ -59,10 +87,7 @@ impl Cutter {
         let bytes = SEQUENCE + size.title + self.eight * size.letters / 8 + beside;
         let last = self.parts.last_mut().expect("there is a part");
         let letters = size.letters + 1;
-        let fits = last.bytes + bytes <= self.most && last.letters + letters <= MOST_LETTERS;
-        if fits || last.bytes == 0 {
-            last.bytes += bytes;
-            last.letters += letters;
+        if last.take([bytes, letters], self.most) {
             return;
         }
         last.entries.end = entry;

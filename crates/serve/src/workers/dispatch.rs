@@ -62,6 +62,14 @@ struct Seat {
     pause: Duration,
 }
 
+impl Seat {
+    /// Leaves it alone for a while, and for longer the next time.
+    fn rest(&mut self) {
+        self.again = Instant::now() + self.pause;
+        self.pause = (2 * self.pause).min(PAUSES[1]);
+    }
+}
+
 /// Jobs that workers search for together.
 struct Task {
     batch: Vec<Job>,
@@ -318,8 +326,7 @@ impl<'e> Dispatcher<'e> {
         let why = error.map_or_else(String::new, |error| format!(": {error}"));
         tracing::warn!("worker {} has ended{why}; starting it again", worker + 1);
         (seat.process, seat.is_ready) = (None, false);
-        seat.again = Instant::now() + seat.pause;
-        seat.pause = (2 * seat.pause).min(PAUSES[1]);
+        seat.rest();
         let task = self.scheduler.leave(NodeId(worker));
         self.tell_workers();
         let Some(QueryId(number)) = task else {
@@ -472,8 +479,7 @@ impl<'e> Dispatcher<'e> {
                 let program = command.first().map(|program| program.display());
                 let program = program.map_or_else(String::new, |program| program.to_string());
                 tracing::error!("worker {}: {program}: {error}", worker + 1);
-                seat.again = Instant::now() + seat.pause;
-                seat.pause = (2 * seat.pause).min(PAUSES[1]);
+                seat.rest();
             }
         }
     }
