@@ -104,6 +104,7 @@ mod share;
 mod stored;
 pub mod tally;
 mod targets;
+mod taxon_report;
 
 pub use answers::{Again, AgainError, Columns, Extract, Lines, Outlets, Which};
 pub use build::{
@@ -134,3 +135,4 @@ pub use run::{ClassifyError, Config, Reads, run, run_in, store, store_in};
 pub use share::{Outlet, Travels};
 pub use stored::StoredError;
 pub use targets::{DamagedTargets, Target, TargetId, TargetOf, Targets};
+pub use taxon_report::TaxonReport;

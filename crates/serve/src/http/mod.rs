@@ -6,6 +6,7 @@ mod blast;
 mod client;
 mod events;
 mod fields;
+mod forms;
 mod metrics;
 mod pages;
 mod refusal;
@@ -13,6 +14,7 @@ mod result;
 mod server;
 mod submit;
 mod tls;
+mod upload;
 mod views;
 
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use axum::http::{Method, Request, Response, StatusCode};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::IntoResponse;
 
 use client::Holder;
@@ -40,7 +42,7 @@ pub fn router(app: Arc<App>) -> Router {
         .merge(pages::routes())
         .fallback(pages::not_found)
         .layer(from_fn_with_state(Arc::clone(&app), allowed))
-        .layer(from_fn(with_headers))
+        .layer(from_fn_with_state(Arc::clone(&app), with_headers))
         .layer(from_fn_with_state(Arc::clone(&app), counted))
         .with_state(app)
 }
@@ -48,7 +50,7 @@ pub fn router(app: Arc<App>) -> Router {
 /// What only who runs the service asks.
 pub fn own_router(app: Arc<App>) -> Router {
     metrics::routes()
-        .layer(from_fn(with_headers))
+        .layer(from_fn_with_state(Arc::clone(&app), with_headers))
         .with_state(app)
 }
 
@@ -57,10 +59,21 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; i
                       form-action 'self'; frame-ancestors 'none'; \
                       base-uri 'none'";
 
+/// What makes browsers ask by TLS alone, for a year.
+const TLS_ALONE: (&str, &str) = ("strict-transport-security", "max-age=31536000");
+
 /// Headers of every answer, which keep what people sent from being anything but text.
-async fn with_headers(request: Request<Body>, next: Next) -> Response<Body> {
+async fn with_headers(
+    State(app): State<Arc<App>>,
+    request: Request<Body>,
+    next: Next,
+) -> Response<Body> {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
+    if app.engine.config().tls.is_some() {
+        let (name, value) = TLS_ALONE;
+        headers.insert(name, HeaderValue::from_static(value));
+    }
     for (name, value) in [
         ("content-security-policy", POLICY),
         ("x-content-type-options", "nosniff"),
@@ -88,6 +101,7 @@ async fn allowed(
         None => {}
         Some(Some(name)) => drop(request.extensions_mut().insert(Holder(name.into()))),
         Some(None) => {
+            tracing::warn!(client = app.client(&request), "no token, or an unknown one");
             let message = "a token is wanted: as Bearer, or as the password of Basic\n";
             let asked = [(
                 WWW_AUTHENTICATE,
@@ -99,8 +113,15 @@ async fn allowed(
     let is_foreign = request
         .headers()
         .get("sec-fetch-site")
-        .is_some_and(|site| site == "cross-site");
-    if is_foreign && request.method() == Method::POST {
+        .is_some_and(|site| site == "cross-site" || site == "same-site");
+    // NCBI's interface takes jobs by GET, too: a browser adds what it knows of a password.
+    let is_told = request.method() == Method::POST
+        || (access.is_some() && request.uri().path().ends_with("/Blast.cgi"));
+    if is_foreign && is_told {
+        tracing::warn!(
+            client = app.client(&request),
+            "a page of another site asked"
+        );
         let message = "a page of another site sent this\n";
         return (StatusCode::FORBIDDEN, message).into_response();
     }
