@@ -126,8 +126,8 @@ fn confine(config: &Config) {
         write: vec![config.jobs.clone()],
     };
     match confinement.enforce() {
-        Ok(true) => tracing::debug!("only databases and jobs can be opened (Landlock)"),
-        Ok(false) => tracing::debug!("this system cannot keep the service from other files"),
+        Ok(true) => tracing::info!("no files but databases and jobs can be opened (Landlock)"),
+        Ok(false) => tracing::info!("this system cannot keep the service from other files"),
         Err(error) => tracing::warn!("the service is not kept from other files: {error}"),
     }
 }

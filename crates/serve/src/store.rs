@@ -53,6 +53,9 @@ const COLUMNS: &str = "id, number, state, database, options, title, queries, let
 /// service each time would end it for ever.
 const ATTEMPTS: u64 = 4;
 
+/// Statements of SQL that a connection keeps: all that there are.
+const STATEMENTS: usize = 64;
+
 /// Jobs, and where changes of them are heard of.
 pub struct Store {
     path: PathBuf,
@@ -145,6 +148,7 @@ impl Store {
             source,
         };
         let connection = Connection::open(&path).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let found = prepare(&connection).map_err(failed)?;
         if found != VERSION {
             let known = VERSION;
@@ -185,23 +189,22 @@ impl Store {
                 return Ok(Err(NotAccepted::FullForClient));
             }
             let options = serde_json::to_string(&asked.options).expect("texts are JSON");
-            change.execute(
-                "INSERT INTO job (id, state, database, options, title, client, queries, letters, \
-                 submitted, kind) VALUES (?1, 'queued', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                params![
-                    asked.id,
-                    asked.database,
-                    options,
-                    asked.title,
-                    asked.client,
-                    asked.queries,
-                    asked.letters,
-                    now(),
-                    asked.kind.name()
-                ],
-            )?;
+            let job = "INSERT INTO job (id, state, database, options, title, client, queries, letters, \
+                       submitted, kind) VALUES (?1, 'queued', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+            change.prepare_cached(job)?.execute(params![
+                asked.id,
+                asked.database,
+                options,
+                asked.title,
+                asked.client,
+                asked.queries,
+                asked.letters,
+                now(),
+                asked.kind.name()
+            ])?;
             let content = "INSERT INTO content (id, fasta) VALUES (?1, ?2)";
-            change.execute(content, params![asked.id, asked.fasta])?;
+            let mut content = change.prepare_cached(content)?;
+            content.execute(params![asked.id, asked.fasta])?;
             Ok(Ok(()))
         })?;
         counted?;
@@ -256,7 +259,8 @@ impl Store {
     pub fn fasta(&self, id: &str) -> Result<Vec<u8>, ServeError> {
         self.look(|connection| {
             let sql = "SELECT fasta FROM content WHERE id = ?1";
-            connection.query_row(sql, [id], |row| row.get(0))
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.query_row([id], |row| row.get(0))
         })
     }
 
@@ -267,7 +271,8 @@ impl Store {
     pub fn metadata(&self, id: &str) -> Result<Vec<u8>, ServeError> {
         self.look(|connection| {
             let sql = "SELECT metadata FROM content WHERE id = ?1";
-            connection.query_row(sql, [id], |row| row.get(0))
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.query_row([id], |row| row.get(0))
         })
     }
 
@@ -503,12 +508,12 @@ fn note(change: &Transaction, id: &str, outcome: &Outcome) -> rusqlite::Result<(
             with_hits,
         } => {
             let content = "UPDATE content SET metadata = ?1 WHERE id = ?2";
-            change.execute(content, params![metadata, id])?;
-            change.execute(
-                "UPDATE job SET state = 'done', finished = ?1, hits = ?2, with_hits = ?3, \
-                 queries = coalesce(?4, queries) WHERE id = ?5",
-                params![now(), hits, with_hits, queries, id],
-            )?;
+            let mut content = change.prepare_cached(content)?;
+            content.execute(params![metadata, id])?;
+            let done = "UPDATE job SET state = 'done', finished = ?1, hits = ?2, with_hits = ?3, \
+                        queries = coalesce(?4, queries) WHERE id = ?5";
+            let mut done = change.prepare_cached(done)?;
+            done.execute(params![now(), hits, with_hits, queries, id])?;
         }
         Outcome::Failed { problem } => {
             let failed =

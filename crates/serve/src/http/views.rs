@@ -197,6 +197,18 @@ pub fn about(engine: &Engine) -> String {
     let first = engine.databases().all().first();
     let name = first.map_or("nt", |served| served.named.name.as_str());
     let name = escape(name);
+    let reads = engine
+        .databases()
+        .of_reads()
+        .first()
+        .map_or(String::new(), |database| {
+            format!(
+                "<p>Reads are sent as files, and classified, or looked up:</p>\n\
+             <pre>curl -s -F reads=@r_1.fq.gz -F mates=@r_2.fq.gz -F database={} \
+             ADDRESS/api/v1/reads</pre>\n",
+                escape(&database.named.name)
+            )
+        });
     let body = format!(
         "<h1>For programs</h1>\n\
          <p>The JSON interface is described by <a href=\"/api/v1/openapi.json\">openapi.json</a>. \
@@ -206,7 +218,7 @@ pub fn about(engine: &Engine) -> String {
          curl -s -OJ 'ADDRESS/api/v1/jobs/ID/result?format=tsv'</pre>\n\
          <p>Options have the names of <code>gyrase search</code>. The result answers with 202 \
          until the job is done; <code>/events</code> tells its progress as server-sent events; \
-         <code>from</code> and <code>to</code> choose queries.</p>\n\
+         <code>from</code> and <code>to</code> choose queries.</p>\n{reads}\
          <p>Programs that know NCBI's interface find it at <code>ADDRESS/Blast.cgi</code>:</p>\n\
          <pre>from Bio.Blast import NCBIWWW\n\
          NCBIWWW.qblast(\"blastn\", \"{name}\", open(\"queries.fa\").read(),\n    \
