@@ -61,6 +61,8 @@ pub struct Config {
     pub tls: Option<[PathBuf; 2]>,
     /// Proxies whose word on the address of a client is taken.
     pub trusted_proxies: Vec<IpAddr>,
+    /// Origins (`https://name`) whose pages may ask, in browsers of anybody.
+    pub origins: Vec<String>,
     /// What the words of a search mean.
     pub search_options: SearchOptions,
     /// What the words of a classification mean.

@@ -17,7 +17,7 @@ use crate::cmd::rows::Table;
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
 use crate::size::Size;
-use words::{classify_options, named, pair, search_options};
+use words::{classify_options, named, origin, pair, search_options};
 use worker::WorkerOptions;
 
 pub use worker::ServeWorker;
@@ -83,6 +83,11 @@ pub struct Serve {
     /// Proxies whose X-Forwarded-For is believed
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     trusted_proxy: Vec<IpAddr>,
+
+    /// An origin, such as https://genomes.example.org, whose pages may ask in browsers: a genome
+    /// browser there; may be given again
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    allow_origin: Vec<String>,
 
     /// How long jobs may go on once the service is asked to stop, in seconds; then they wait for
     /// its next start
@@ -231,6 +236,7 @@ impl Serve {
             tokens: self.tokens,
             tls: self.tls_cert.zip(self.tls_key).map(Into::into),
             trusted_proxies: self.trusted_proxy,
+            origins: self.allow_origin,
             search_options: Arc::new(search_options),
             classify_options: Arc::new(classify_options),
         })

@@ -242,7 +242,15 @@ fn whoever_has_a_token_may_ask() {
     let place = Place::new();
     place.write("refs", PROTEINS);
     place.write_secret("tokens", "ada 0123456789abcdefghij\n");
-    let service = Service::start(&place, &["--db", "refs=refs", "--tokens", "tokens"]);
+    let args = [
+        "--db",
+        "refs=refs",
+        "--tokens",
+        "tokens",
+        "--allow-origin",
+        "https://b.org",
+    ];
+    let service = Service::start(&place, &args);
     let ask = |more: &str| {
         let head = "GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n";
         service.ask(format!("{head}{more}\r\n").as_bytes())
@@ -263,6 +271,22 @@ fn whoever_has_a_token_may_ask() {
     let told = "GET /Blast.cgi?CMD=Put HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\
                 Authorization: Bearer 0123456789abcdefghij\r\nSec-Fetch-Site: same-site\r\n\r\n";
     assert_eq!(service.ask(told.as_bytes()).status, 403);
+    let known = told.replace("Host", "Origin: https://b.org\r\nHost");
+    let known = service.ask(known.as_bytes());
+    let header = "access-control-allow-origin: https://b.org\r\n";
+    assert!(
+        known.status == 400 && known.head.contains(header),
+        "{known:?}"
+    );
+    let asked =
+        "OPTIONS /api/v1/jobs HTTP/1.1\r\nOrigin: https://b.org\r\nConnection: close\r\n\r\n";
+    assert_eq!(service.ask(asked.as_bytes()).status, 204);
+    let other = asked.replace("b.org", "b.org.evil");
+    let other = service.ask(other.as_bytes());
+    assert!(
+        other.status == 401 && !other.head.contains("access-control"),
+        "{other:?}"
+    );
     let args = [
         "serve",
         "--db",

@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::header::{HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use axum::http::header::{HeaderName, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{Method, Request, Response, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::IntoResponse;
@@ -68,8 +68,15 @@ async fn with_headers(
     request: Request<Body>,
     next: Next,
 ) -> Response<Body> {
+    let origin = allowed_origin(&app, &request);
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
+    if let Some(origin) = origin {
+        headers.insert("access-control-allow-origin", origin);
+        headers.insert("vary", HeaderValue::from_static("origin"));
+        let anybody = HeaderValue::from_static("cross-origin");
+        headers.insert("cross-origin-resource-policy", anybody);
+    }
     if app.engine.config().tls.is_some() {
         let (name, value) = TLS_ALONE;
         headers.insert(name, HeaderValue::from_static(value));
@@ -90,12 +97,39 @@ async fn with_headers(
     response
 }
 
+/// The origin of the page that asks, if it is one whose pages may.
+fn allowed_origin(app: &App, request: &Request<Body>) -> Option<HeaderValue> {
+    let origin = request.headers().get(ORIGIN)?;
+    let known = &app.engine.config().origins;
+    known
+        .iter()
+        .any(|known| origin == known)
+        .then(|| origin.clone())
+}
+
+/// What a browser is told that asks whether a page may ask.
+fn may_ask() -> Response<Body> {
+    let told = [
+        ("access-control-allow-methods", "GET, POST, DELETE"),
+        (
+            "access-control-allow-headers",
+            "authorization, content-type",
+        ),
+        ("access-control-max-age", "3600"),
+    ];
+    (StatusCode::NO_CONTENT, told).into_response()
+}
+
 /// Lets pass who may ask, and nothing that a page of another site makes a browser send.
 async fn allowed(
     State(app): State<Arc<App>>,
     mut request: Request<Body>,
     next: Next,
 ) -> Response<Body> {
+    let is_known = allowed_origin(&app, &request).is_some();
+    if is_known && request.method() == Method::OPTIONS {
+        return may_ask();
+    }
     let access = app.access.as_ref();
     match access.map(|access| access.name_of(request.headers())) {
         None => {}
@@ -117,7 +151,7 @@ async fn allowed(
     // NCBI's interface takes jobs by GET, too: a browser adds what it knows of a password.
     let is_told = request.method() == Method::POST
         || (access.is_some() && request.uri().path().ends_with("/Blast.cgi"));
-    if is_foreign && is_told {
+    if is_foreign && is_told && !is_known {
         tracing::warn!(
             client = app.client(&request),
             "a page of another site asked"

@@ -64,7 +64,7 @@ pub const HTML: &str = "text/html; charset=utf-8";
 const GZIP: &str = "application/gzip";
 
 /// What may be downloaded of searches.
-pub const FORMATS: [NamedFormat; 14] = [
+pub const FORMATS: [NamedFormat; 15] = [
     format("tsv", "6", "Table", ["tsv", TABLE]),
     format("commented", "7", "Table with comments", ["tsv", TEXT]),
     format(
@@ -104,6 +104,12 @@ pub const FORMATS: [NamedFormat; 14] = [
     ),
     format("sam", "17", "SAM", ["sam", TEXT]),
     format("paf", "paf", "PAF", ["paf", TEXT]),
+    format(
+        "fasta",
+        "fasta",
+        "FASTA of what is aligned of subjects",
+        ["fa", TEXT],
+    ),
 ];
 
 /// What may be downloaded of classified reads: files of the result.

@@ -75,6 +75,21 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
     Ok((name.into(), rest.into()))
 }
 
+/// The origin of pages, as browsers write it.
+pub fn origin(text: &str) -> Result<String, String> {
+    let rest = text
+        .strip_prefix("https://")
+        .or(text.strip_prefix("http://"));
+    let is_host = |rest: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
+        !rest.is_empty() && rest.bytes().all(plain)
+    };
+    match rest.is_some_and(is_host) {
+        true => Ok(text.to_ascii_lowercase()),
+        false => Err("write https:// and a host, and nothing behind".into()),
+    }
+}
+
 /// Files by a name.
 pub fn named(text: &str) -> Result<NamedDatabase, String> {
     let (name, files) = pair(text)?;
