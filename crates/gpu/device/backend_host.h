@@ -1,0 +1,101 @@
+// The host twin of a device: memory is memory, a launch is a loop over warps, and a sort is that of
+// the standard library.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <string>
+
+#include "budget.h"
+#include "warp.cuh"
+
+namespace backend {
+
+inline int devices() { return 1; }
+
+inline void describe(int, gyrase_gpu_device &to) {
+    std::strncpy(to.name, "host twin", sizeof to.name - 1);
+    to.memory = to.free = uint64_t(1) << 30;
+    to.major = to.minor = 0;
+}
+
+inline void use(int) {}
+
+template <class T>
+class Buffer {
+  public:
+    T *data() const { return memory.get(); }
+
+    void reserve(uint64_t count, Budget &budget) {
+        if (count <= capacity) return;
+        budget.exchange(capacity * sizeof(T), count * sizeof(T));
+        memory.reset(new T[count]);
+        capacity = count;
+    }
+
+  private:
+    std::unique_ptr<T[]> memory;
+    uint64_t capacity = 0;
+};
+
+template <class T>
+using Pinned = Buffer<T>;
+
+class Stream {
+  public:
+    template <class T>
+    void copy_in(T *to, const T *from, uint64_t count) {
+        copy(to, from, count);
+    }
+    template <class T>
+    void copy_out(T *to, const T *from, uint64_t count) {
+        copy(to, from, count);
+    }
+    template <class T>
+    void zero(T *to, uint64_t count) {
+        std::memset(to, 0, count * sizeof(T));
+    }
+    void wait() {}
+
+    template <class Body>
+    void launch(const Body &body, uint32_t tasks) {
+        typename Body::Scratch scratch;
+        for (uint32_t task = 0; task < tasks; ++task) body(Warp(), scratch, task);
+    }
+
+    // Before each number the sum of those before it.
+    void sums_before(uint32_t *numbers, uint32_t count, Budget &) {
+        uint32_t sum = 0;
+        for (uint32_t at = 0; at < count; ++at) {
+            const uint32_t own = numbers[at];
+            numbers[at] = sum;
+            sum += own;
+        }
+    }
+
+    // The same with its own.
+    void sums_with(uint32_t *numbers, uint32_t count, Budget &) {
+        std::partial_sum(numbers, numbers + count, numbers);
+    }
+
+    // Sorts each segment; the sorted keys are where it says, in one of the two.
+    uint64_t *sort_segments(uint64_t *keys, uint64_t *, uint32_t, const uint32_t *begins,
+                            uint32_t segments, Budget &) {
+        for (uint32_t at = 0; at < segments; ++at) {
+            std::stable_sort(keys + begins[at], keys + begins[at + 1]);
+        }
+        return keys;
+    }
+
+  private:
+    template <class T>
+    void copy(T *to, const T *from, uint64_t count) {
+        if (count > 0) std::memcpy(to, from, count * sizeof(T));
+    }
+};
+
+}  // namespace backend
