@@ -17,6 +17,7 @@ use super::against::Against;
 use super::answer::{answer, keep_rereadable, keep_shareable, of_lanes};
 use super::conflicts::ONE_SAMPLE;
 use super::extras::{self, Extras};
+use super::gpu::OnGpu;
 use super::outputs::Places;
 use super::reports::Form;
 use super::tell;
@@ -74,6 +75,8 @@ pub struct With<'a> {
     pub thresholds: &'a Thresholds,
     /// What is wanted beside answers and reports.
     pub extras: &'a Extras,
+    /// Whether a GPU looks reads up.
+    pub gpu: &'a OnGpu,
 }
 
 /// What all samples of a run are classified with.
@@ -120,7 +123,8 @@ impl Many {
             make(folder)?;
         }
         session.same_files(with.against.files(&references))?;
-        let collection = with.against.index(references, session)?;
+        let mut collection = with.against.index(references, session)?;
+        with.gpu.bring(&mut collection, session)?;
         let together = first.then(|| Together::open(folder)).transpose()?;
         let run = Run {
             collection: &collection,

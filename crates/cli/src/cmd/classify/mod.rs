@@ -5,6 +5,7 @@ mod against;
 mod answer;
 mod conflicts;
 mod extras;
+mod gpu;
 mod many;
 mod origin;
 mod outputs;
@@ -27,6 +28,7 @@ use serde_json::json;
 use self::against::Against;
 use self::answer::{keep_rereadable, keep_shareable, of_lanes, of_stored};
 use self::extras::Extras;
+use self::gpu::OnGpu;
 use self::many::{Many, With};
 use self::outputs::{Outputs, Places};
 use self::reports::Reports;
@@ -99,6 +101,9 @@ pub struct Classify {
     extras: Extras,
 
     #[command(flatten)]
+    gpu: OnGpu,
+
+    #[command(flatten)]
     reports: Reports,
 
     #[command(flatten)]
@@ -124,6 +129,7 @@ impl Classify {
                 rank: self.reports.rank(),
                 thresholds: &self.thresholds,
                 extras: &self.extras,
+                gpu: &self.gpu,
             };
             return self.many.run(wanted, &with, session);
         }
@@ -167,11 +173,12 @@ impl Classify {
         places::keep_different(&lane.files().cloned().collect::<Vec<_>>())?;
         lane.check()?;
         session.same_files(self.against.files(&references))?;
-        let collection = self.against.index(references, session)?;
+        let mut collection = self.against.index(references, session)?;
         note_inputs(&inputs, session);
         if let Some(path) = &self.stored.candidates {
             return stored::keep(path, &lane, &collection, session);
         }
+        self.gpu.bring(&mut collection, session)?;
         let start = Instant::now();
         let outputs = places.open_in(session, &collection.catalogue.taxonomy)?;
         self.answer(

@@ -1,0 +1,123 @@
+//! A database on a GPU.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use gyrase_gpu::{Gpu, GpuAnswers, GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuSequence};
+use gyrase_table::gydb::{Database, GydbError, PARTITIONS};
+use gyrase_work::in_parallel;
+
+use crate::catalogue::Catalogue;
+
+/// Which GPU, and how much of it.
+#[derive(Clone, Copy, Debug)]
+pub struct GpuShare<'g> {
+    /// What reaches it.
+    pub library: &'g GpuLibrary,
+    /// The GPU.
+    pub gpu: &'g Gpu,
+    /// Bytes of its memory.
+    pub memory: u64,
+}
+
+/// Why a database is not brought to a GPU.
+#[derive(Debug, thiserror::Error)]
+pub enum GpuRefusal {
+    /// There is more than one.
+    #[error("several databases at once are asked by the processor")]
+    Several,
+    /// The memory of the host is too little for what goes to the GPU and comes back.
+    #[error("with a GPU it takes {least} bytes of memory, and --memory is {memory}")]
+    HostMemory {
+        /// Bytes that are enough.
+        least: u64,
+        /// Bytes that the run may take.
+        memory: u64,
+    },
+    /// The GPU does not take it.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
+    /// The database is damaged.
+    #[error(transparent)]
+    Database(#[from] GydbError),
+}
+
+/// A database on a GPU, and what became of the reads that it was asked for.
+#[derive(Debug)]
+pub struct OnGpu {
+    gpu: Gpu,
+    index: GpuIndex,
+    answered: AtomicU64,
+    declined: AtomicU64,
+    failure: OnceLock<GpuError>,
+}
+
+impl OnGpu {
+    /// Verifies a database and brings it to a GPU, for `threads` threads.
+    pub(crate) fn new(
+        features: &Database,
+        catalogue: &Catalogue,
+        share: &GpuShare<'_>,
+        threads: usize,
+    ) -> Result<OnGpu, GpuRefusal> {
+        // A look-up on the processor checks what it reads; one on a GPU does not.
+        let each = PARTITIONS.div_ceil(threads);
+        let ranges = (0..PARTITIONS).step_by(each);
+        let ranges = ranges
+            .map(|start| start..PARTITIONS.min(start + each))
+            .collect();
+        in_parallel(ranges, |range| features.verify_partitions(range).map(drop))?;
+        let words = features.feature_words();
+        let database = GpuDatabase {
+            shape: catalogue.parameters.sketch,
+            words: &words,
+            first_windows: catalogue.targets.first_windows(),
+            windows: catalogue.targets.all_windows(),
+        };
+        let index = GpuIndex::open(share.library, share.gpu, &database, share.memory, threads)?;
+        Ok(OnGpu {
+            gpu: share.gpu.clone(),
+            index,
+            answered: AtomicU64::new(0),
+            declined: AtomicU64::new(0),
+            failure: OnceLock::new(),
+        })
+    }
+
+    /// What the GPU finds of reads; nothing where it is for the processor to find it.
+    pub(crate) fn ask(
+        &self,
+        sequences: &[GpuSequence<'_>],
+        spans: &[u32],
+    ) -> Option<GpuAnswers<'_>> {
+        let reads = spans.len() as u64;
+        if self.failure.get().is_none() {
+            match self.index.ask(sequences, spans) {
+                Ok(answers) => {
+                    self.answered.fetch_add(reads, Relaxed);
+                    return Some(answers);
+                }
+                Err(GpuError::Declined) => {}
+                // Another thread may have come first, with what is as good a reason.
+                Err(error) => drop(self.failure.set(error)),
+            }
+        }
+        self.declined.fetch_add(reads, Relaxed);
+        None
+    }
+
+    /// The GPU.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// Reads that the GPU has looked up, and those that it has left to the processor.
+    pub fn reads(&self) -> (u64, u64) {
+        (self.answered.load(Relaxed), self.declined.load(Relaxed))
+    }
+
+    /// Why the GPU was asked no more, where it failed.
+    pub fn failure(&self) -> Option<&GpuError> {
+        self.failure.get()
+    }
+}
