@@ -17,8 +17,11 @@ const PACKAGES: [&str; 5] = [
     "nvidia-cuda-runtime==13.0.96",
 ];
 
-/// The GPUs that get machine code; later ones translate the PTX of the last.
+/// The GPUs that get machine code.
 const GPUS: [&str; 7] = ["75", "80", "86", "89", "90", "100", "120"];
+
+/// What all GPUs that are not among them, and are newer, translate for themselves.
+const PTX: &str = "90";
 
 /// The variable that names the library.
 const LIBRARY: &str = "GYRASE_GPU";
@@ -62,7 +65,10 @@ pub fn test(args: &[String]) -> Result<()> {
     );
     let mut bench = steps::command("python3", &["bench/gpu"]);
     bench.args([&program, &library]).arg(folder().join("work"));
-    bench.arg("--rate").arg(rate).args(args);
+    bench.arg("--rate").arg(rate);
+    bench
+        .args(["--results", "bench/results/gpu.tsv"])
+        .args(args);
     steps::succeed(bench, "bench/gpu")
 }
 
@@ -116,9 +122,8 @@ fn compile(cuda: &Path, object: &Path) -> Result<()> {
         nvcc.arg("-gencode");
         nvcc.arg(format!("arch=compute_{gpu},code=sm_{gpu}"));
     }
-    let last = GPUS[GPUS.len() - 1];
     nvcc.arg("-gencode");
-    nvcc.arg(format!("arch=compute_{last},code=compute_{last}"));
+    nvcc.arg(format!("arch=compute_{PTX},code=compute_{PTX}"));
     nvcc.arg("-I").arg(cuda.join("include/cccl"));
     nvcc.args(["-c", "crates/gpu/device/gyrase_gpu.cu", "-o"]);
     nvcc.arg(object);
@@ -134,6 +139,7 @@ fn link(cuda: &Path, object: &Path, library: &Path) -> Result<()> {
     }
     linker.args(["-lcudart_static", "-static-libstdc++", "-static-libgcc"]);
     linker.args(["-Wl,--exclude-libs,ALL", "-Wl,--no-undefined", "-s"]);
+    linker.arg("-Wl,--version-script=crates/gpu/device/exports.map");
     linker.args(["-ldl", "-lrt", "-lpthread"]);
     steps::succeed(linker, "libgyrase_gpu.so")
 }

@@ -35,7 +35,7 @@ inline void use(int device) { check(cudaSetDevice(device), "cannot use the GPU")
 inline void describe(int device, gyrase_gpu_device &to) {
     cudaDeviceProp properties;
     check(cudaGetDeviceProperties(&properties, device), "cannot describe the GPU");
-    std::strncpy(to.name, properties.name, sizeof to.name - 1);
+    std::string(properties.name).copy(to.name, sizeof to.name - 1);
     to.major = properties.major;
     to.minor = properties.minor;
     use(device);

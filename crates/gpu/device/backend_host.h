@@ -18,7 +18,7 @@ namespace backend {
 inline int devices() { return 1; }
 
 inline void describe(int, gyrase_gpu_device &to) {
-    std::strncpy(to.name, "host twin", sizeof to.name - 1);
+    std::string("host twin").copy(to.name, sizeof to.name - 1);
     to.memory = to.free = uint64_t(1) << 30;
     to.major = to.minor = 0;
 }
