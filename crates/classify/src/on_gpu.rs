@@ -66,13 +66,17 @@ impl OnGpu {
         let ranges = ranges
             .map(|start| start..PARTITIONS.min(start + each))
             .collect();
-        in_parallel(ranges, |range| features.verify_partitions(range).map(drop))?;
+        let ends = in_parallel(ranges, |range| features.verify_partitions(range))?;
+        let windows = catalogue.targets.all_windows();
+        if ends.iter().any(|&end| end > u64::from(windows)) {
+            return Err(GpuError::Damaged.into());
+        }
         let words = features.feature_words();
         let database = GpuDatabase {
             shape: catalogue.parameters.sketch,
             words: &words,
             first_windows: catalogue.targets.first_windows(),
-            windows: catalogue.targets.all_windows(),
+            windows,
         };
         let index = GpuIndex::open(share.library, share.gpu, &database, share.memory, threads)?;
         Ok(OnGpu {

@@ -1,8 +1,9 @@
 // A CUDA device: its memory, and streams in which copies and kernels follow each other.
 #pragma once
 
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
-#include <cub/device/device_segmented_sort.cuh>
+
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -169,13 +170,15 @@ class Stream {
         });
     }
 
-    // Sorts each segment; the sorted keys are where it says, in one of the two.
-    uint64_t *sort_segments(uint64_t *keys, uint64_t *others, uint32_t count,
-                            const uint32_t *begins, uint32_t segments, Budget &budget) {
+    // Sorts by some bits, and leaves the order of equals; the sorted keys are where it says, in one
+    // of the two.
+    uint64_t *sort(uint64_t *keys, uint64_t *others, uint32_t count, uint32_t begin_bit,
+                   uint32_t end_bit, Budget &budget) {
         cub::DoubleBuffer<uint64_t> both(keys, others);
         with_scratch(budget, [&](void *scratch, size_t &bytes) {
-            return cub::DeviceSegmentedSort::SortKeys(scratch, bytes, both, count, segments, begins,
-                                                      begins + 1, stream);
+            return cub::DeviceRadixSort::SortKeys(scratch, bytes, both, count,
+                                                  static_cast<int>(begin_bit),
+                                                  static_cast<int>(end_bit), stream);
         });
         return both.Current();
     }

@@ -63,8 +63,11 @@ class Stream {
 
     template <class Body>
     void launch(const Body &body, uint32_t tasks) {
+        // As with lanes, the order of warps means nothing.
+        backwards = !backwards;
         typename Body::Scratch scratch;
-        for (uint32_t task = 0; task < tasks; ++task) body(Warp(), scratch, task);
+        for (uint32_t at = 0; at < tasks; ++at)
+            body(Warp(), scratch, backwards ? tasks - 1 - at : at);
     }
 
     // Before each number the sum of those before it.
@@ -82,16 +85,20 @@ class Stream {
         std::partial_sum(numbers, numbers + count, numbers);
     }
 
-    // Sorts each segment; the sorted keys are where it says, in one of the two.
-    uint64_t *sort_segments(uint64_t *keys, uint64_t *, uint32_t, const uint32_t *begins,
-                            uint32_t segments, Budget &) {
-        for (uint32_t at = 0; at < segments; ++at) {
-            std::stable_sort(keys + begins[at], keys + begins[at + 1]);
-        }
+    // Sorts by some bits, and leaves the order of equals; the sorted keys are where it says, in one
+    // of the two.
+    uint64_t *sort(uint64_t *keys, uint64_t *, uint32_t count, uint32_t begin_bit, uint32_t end_bit,
+                   Budget &) {
+        const uint64_t mask = ~uint64_t(0) >> (64 - (end_bit - begin_bit));
+        std::stable_sort(keys, keys + count, [=](uint64_t one, uint64_t other) {
+            return (one >> begin_bit & mask) < (other >> begin_bit & mask);
+        });
         return keys;
     }
 
   private:
+    bool backwards = false;
+
     template <class T>
     void copy(T *to, const T *from, uint64_t count) {
         if (count > 0) std::memcpy(to, from, count * sizeof(T));

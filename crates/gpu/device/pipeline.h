@@ -12,13 +12,23 @@ constexpr uint64_t MOST_SLOTS = 1 << 24;
 // Windows of a region, at most: hits name them in 16 bits.
 constexpr uint32_t MOST_SPAN = 1 << 16;
 
+// Bits that numbers up to this one have.
+inline uint32_t bits_of(uint32_t most) {
+    uint32_t bits = 1;
+    while (bits < 32 && most >> bits > 0) ++bits;
+    return bits;
+}
+
 inline uint32_t tasks_of(uint64_t items) { return uint32_t((items + LANES - 1) / LANES); }
 
 // A database on a device. Pipelines share it.
 class Index {
   public:
     Index(int device, const gyrase_gpu_database &database)
-        : device(device), shape(database.shape), budget(UINT64_MAX) {
+        : device(device),
+          shape(database.shape),
+          window_bits(bits_of(database.all_windows)),
+          budget(UINT64_MAX) {
         room = shape.window - shape.k + 1;
         if (shape.smallest > 0) room = std::min(room, shape.smallest);
         if (shape.window > MOST_LETTERS) throw Failure("its windows are too long for a GPU");
@@ -34,6 +44,8 @@ class Index {
 
     const int device;
     const gyrase_gpu_shape shape;
+    // Bits that a window of the references has.
+    const uint32_t window_bits;
     // Features of a window, at most.
     uint32_t room;
     backend::Buffer<uint32_t> words;
@@ -106,10 +118,11 @@ class Pipeline {
         feature_count = totals.data()[0];
         hit_count = totals.data()[1];
         reserve_hits();
-        stream.launch(ListHits{index.words.data(), windows.data(), slots.data(), firsts.data(),
-                               lists.data(), index.room, features_before.data(), hits_before.data(),
-                               feature_begins.data(), features.data(), hits.data(), status.data()},
-                      window_count);
+        stream.launch(
+            ListHits{index.words.data(), windows.data(), slots.data(), firsts.data(), lists.data(),
+                     index.room, features_before.data(), hits_before.data(), feature_begins.data(),
+                     bits, features.data(), hits.data(), status.data()},
+            window_count);
         stream.zero(region_begins.data(), reads + 1);
         if (hit_count > 0) find_regions();
         return copy_out();
@@ -127,6 +140,8 @@ class Pipeline {
         if (all_letters > MOST_SLOTS || all_windows * index.room > MOST_SLOTS || long_span) {
             throw Declined();
         }
+        bits = {index.window_bits, bits_of(batch.reads)};
+        if (!fits(bits)) throw Declined();
         reads = batch.reads;
         letter_count = uint32_t(all_letters);
         window_count = uint32_t(all_windows);
@@ -201,15 +216,16 @@ class Pipeline {
     }
 
     void find_regions() {
-        const uint64_t *sorted = stream.sort_segments(hits.data(), other_hits.data(), hit_count,
-                                                      hit_begins.data(), reads, budget);
-        const SortedHits all = {sorted, hit_count, hit_begins.data(), reads};
+        const uint32_t end = FEATURE_BITS + bits.window + bits.read;
+        const uint64_t *sorted =
+            stream.sort(hits.data(), other_hits.data(), hit_count, FEATURE_BITS, end, budget);
+        const SortedHits all = {sorted, hit_count, bits};
         const Targets targets = index.targets();
         const uint32_t tasks = tasks_of(hit_count);
         stream.launch(MarkRegions{all, targets, numbers.data()}, tasks);
         stream.sums_with(numbers.data(), hit_count, budget);
-        stream.launch(BeginRegions{all, targets, numbers.data(), spans.data(), shares.data(),
-                                   region_begins.data()},
+        stream.launch(BeginRegions{all, targets, numbers.data(), spans.data(), hit_begins.data(),
+                                   reads, shares.data(), region_begins.data()},
                       tasks_of(std::max<uint64_t>(hit_count, reads + 1)));
         stream.zero(best.data(), hit_count);
         stream.zero(region_hits.data(), hit_count);
@@ -256,6 +272,7 @@ class Pipeline {
 
     Index &index;
     Budget budget;
+    HitBits bits = {};
     uint32_t reads = 0, letter_count = 0, window_count = 0, feature_count = 0, hit_count = 0;
 
     backend::Pinned<uint8_t> host_letters;

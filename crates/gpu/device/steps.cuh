@@ -12,7 +12,7 @@ struct NoScratch {};
 constexpr uint32_t STATUS_DAMAGED = 1;
 constexpr uint32_t STATUS_TOO_LONG = 2;
 // Features of a read, at most: hits name them in 16 bits.
-constexpr uint32_t MOST_FEATURES = 1 << 16;
+constexpr uint32_t MOST_FEATURES = 1 << FEATURE_BITS;
 
 // A window of a sequence of the batch.
 struct Window {
@@ -124,6 +124,7 @@ struct ListHits {
     const uint32_t *features_before;
     const uint32_t *hits_before;
     const uint32_t *feature_begins;
+    HitBits bits;
     uint32_t *features;
     uint64_t *hits;
     uint32_t *status;
@@ -131,7 +132,8 @@ struct ListHits {
     GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
         const uint64_t slot = uint64_t(task) * room;
         const uint32_t start = features_before[task], count = features_before[task + 1] - start;
-        const uint32_t number = start - feature_begins[windows[task].read];
+        const uint32_t read = windows[task].read;
+        const uint32_t number = start - feature_begins[read];
         uint32_t put = hits_before[task];
         for (uint32_t first = 0; first < count; first += LANES) {
             Lanes<uint32_t> list, end;
@@ -149,15 +151,15 @@ struct ListHits {
                     end, [&](uint32_t lane) { return lane >= step ? lane - step : lane; });
                 warp.each([&](uint32_t lane) { end[lane] += lane >= step ? others[lane] : 0; });
             }
-            put += list_some(warp, number + first, list, end, from, put);
+            put += list_some(warp, read, number + first, list, end, from, put);
         }
     }
 
     // A hit for each location of up to 32 features. Lanes take locations, whichever feature they
     // are of: lists are short, and many are empty.
-    GYRASE_DEVICE uint32_t list_some(Warp warp, uint32_t number, const Lanes<uint32_t> &list,
-                                     const Lanes<uint32_t> &end, const Lanes<uint64_t> &from,
-                                     uint32_t put) const {
+    GYRASE_DEVICE uint32_t list_some(Warp warp, uint32_t read, uint32_t number,
+                                     const Lanes<uint32_t> &list, const Lanes<uint32_t> &end,
+                                     const Lanes<uint64_t> &from, uint32_t put) const {
         Lanes<uint32_t> begin;
         warp.each([&](uint32_t lane) { begin[lane] = end[lane] - list[lane]; });
         const Lanes<uint32_t> all = warp.shuffle(end, [](uint32_t) { return LANES - 1; });
@@ -181,26 +183,13 @@ struct ListHits {
             warp.each([&](uint32_t lane) {
                 const uint32_t at = done + lane;
                 if (at >= sum) return;
-                const uint64_t location = words[starts[lane] + (at - begins[lane])];
-                hits[put + at] = location << 32 | (number + feature[lane]);
+                const uint32_t window = words[starts[lane] + (at - begins[lane])];
+                hits[put + at] = hit_of(bits, read, window, number + feature[lane]);
             });
         }
         return sum;
     }
 };
-
-// All hits of a batch, sorted within each read.
-struct SortedHits {
-    const uint64_t *hits;
-    uint32_t count;
-    // Where those of each read begin.
-    const uint32_t *begins;
-    uint32_t reads;
-};
-
-GYRASE_DEVICE uint32_t read_of(const SortedHits &all, uint32_t hit) {
-    return up_to(all.begins, 0, all.reads + 1, hit) - 1;
-}
 
 // Marks the first hit of each read in each target.
 struct MarkRegions {
@@ -214,14 +203,16 @@ struct MarkRegions {
         warp.each([&](uint32_t lane) {
             const uint32_t at = task * LANES + lane;
             if (at >= all.count) return;
-            bool first = at == all.begins[read_of(all, at)];
+            bool first = at == 0 || read_at(at - 1) != read_at(at);
             if (!first) {
-                const uint32_t target = target_at(targets, location_of(all.hits[at]));
-                first = location_of(all.hits[at - 1]) < targets.first_windows[target];
+                const uint32_t target = target_at(targets, location_at(all, at));
+                first = location_at(all, at - 1) < targets.first_windows[target];
             }
             marks[at] = first ? 1 : 0;
         });
     }
+
+    GYRASE_DEVICE uint32_t read_at(uint32_t at) const { return read_of(all.bits, all.hits[at]); }
 };
 
 // A read's share of a target while its best region is sought.
@@ -240,6 +231,9 @@ struct BeginRegions {
     Targets targets;
     const uint32_t *numbers;
     const uint32_t *spans;
+    // Where the hits of each read begin.
+    const uint32_t *hit_begins;
+    uint32_t reads;
     Share *shares;
     uint32_t *region_begins;
 
@@ -247,11 +241,11 @@ struct BeginRegions {
         warp.each([&](uint32_t lane) {
             const uint32_t at = task * LANES + lane;
             if (at < all.count && (at == 0 || numbers[at] != numbers[at - 1])) {
-                const uint32_t target = target_at(targets, location_of(all.hits[at]));
-                shares[numbers[at] - 1] = {at, target, spans[read_of(all, at)]};
+                const uint32_t target = target_at(targets, location_at(all, at));
+                shares[numbers[at] - 1] = {at, target, spans[read_of(all.bits, all.hits[at])]};
             }
-            if (at <= all.reads) {
-                const uint32_t begin = all.begins[at];
+            if (at <= reads) {
+                const uint32_t begin = hit_begins[at];
                 region_begins[at] = begin < all.count ? numbers[begin] - 1 : numbers[all.count - 1];
             }
         });
@@ -277,7 +271,7 @@ struct FindBest {
             if (at >= all.count) return;
             number[lane] = numbers[at];
             const Share share = shares[number[lane] - 1];
-            own[lane] = stretch(at + 1 - reaches_back(all.hits, share.start, at, share.span), at);
+            own[lane] = stretch(at + 1 - reaches_back(all, share.start, at, share.span), at);
         });
         for (uint32_t step = 1; step < LANES; step *= 2) {
             const auto back = [&](uint32_t lane) { return lane >= step ? lane - step : lane; };
@@ -315,8 +309,8 @@ struct EndRegions {
             const uint32_t number = numbers[at] - 1;
             if (at + 1 < all.count && numbers[at + 1] == numbers[at]) return;
             const uint64_t found = best[number];
-            const uint32_t first = location_of(all.hits[first_of(found)]);
-            const uint32_t last = location_of(all.hits[last_of(found)]);
+            const uint32_t first = location_at(all, first_of(found));
+            const uint32_t last = location_at(all, last_of(found));
             regions[number] = {shares[number].target, first, last, count_of(found)};
             region_hits[number] = count_of(found);
         });
@@ -341,10 +335,9 @@ struct PackHits {
             const uint32_t number = numbers[at] - 1;
             const uint64_t found = best[number];
             if (at < first_of(found) || at > last_of(found)) return;
-            const uint64_t hit = all.hits[at];
-            const uint32_t window = location_of(hit) - regions[number].first;
+            const uint32_t window = location_at(all, at) - regions[number].first;
             packed[hits_before[number] + (at - first_of(found))] =
-                window << 16 | (uint32_t(hit) & 0xffff);
+                window << FEATURE_BITS | number_of(all.hits[at]);
         });
     }
 };

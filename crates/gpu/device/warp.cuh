@@ -82,9 +82,13 @@ struct Lanes {
 };
 
 struct Warp {
+    // Lanes of a device have no order: here it turns with every step, so that a step which depends
+    // on it does not pass the tests.
     template <class F>
     void each(F step) const {
-        for (uint32_t lane = 0; lane < LANES; ++lane) step(lane);
+        static thread_local bool backwards = false;
+        backwards = !backwards;
+        for (uint32_t at = 0; at < LANES; ++at) step(backwards ? LANES - 1 - at : at);
     }
 
     template <class F>

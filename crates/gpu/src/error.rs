@@ -70,8 +70,8 @@ pub enum GpuError {
     /// A batch does not fit what a pipeline may take: another can.
     #[error("a batch takes more of the memory of the GPU than it may")]
     Declined,
-    /// A bucket of the database points outside of its partition.
-    #[error("the database is damaged: a bucket points outside of its partition")]
+    /// A bucket of the database points outside of its partition, or a location is in no target.
+    #[error("the database is damaged: it points to what is not there")]
     Damaged,
     /// The device failed; it is of no more use to this process.
     #[error("the GPU failed: {why}")]

@@ -252,6 +252,7 @@ fn reads_are_found_as_the_processor_finds_them() {
         sampled(12, 40, 29, 2),
         sampled(8, 33, 20, 3),
         sampled(31, 64, 64, 20),
+        sampled(32, 80, 49, 3),
         smallest(16, 127, 112, 16),
         smallest(16, 256, 100, 64),
         smallest(9, 12, 1, 1),
