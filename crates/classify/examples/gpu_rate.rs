@@ -5,6 +5,8 @@
 //! GPU as often as asked for, and prints a line: the GPU, reads (or pairs) a round, their features
 //! and hits, seconds of the best round, reads a second in it.
 
+#![allow(clippy::print_stdout, reason = "a tool for the terminal")]
+
 use std::env;
 use std::error::Error;
 use std::path::Path;

@@ -3,13 +3,14 @@
 use std::ops::Range;
 
 use gyrase_fabric::{FabricError, World};
+use gyrase_gpu::GpuShare;
 use gyrase_table::gydb::{Database, PARTITIONS};
 
 use crate::cap::Cap;
 use crate::catalogue::Catalogue;
 use crate::index::Index;
 use crate::mismatch::Mismatch;
-use crate::on_gpu::{GpuRefusal, GpuShare, OnGpu};
+use crate::on_gpu::{GpuRefusal, OnGpu};
 use crate::stored::FULL;
 
 /// One or more databases as one: the answers are those of the database that all their references

@@ -124,7 +124,7 @@ pub use inspect::{Contents, inspect};
 pub use lane::{Lane, sample_of};
 pub use lowest::LowestRank;
 pub use mismatch::Mismatch;
-pub use on_gpu::{GpuRefusal, GpuShare, OnGpu};
+pub use on_gpu::{GpuRefusal, OnGpu};
 pub use parameters::Parameters;
 pub use plan::{Prediction, predict};
 pub use query::{

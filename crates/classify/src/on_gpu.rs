@@ -3,22 +3,11 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gyrase_gpu::{Gpu, GpuAnswers, GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuSequence};
+use gyrase_gpu::{Gpu, GpuAnswers, GpuDatabase, GpuError, GpuIndex, GpuSequence, GpuShare};
 use gyrase_table::gydb::{Database, GydbError, PARTITIONS};
 use gyrase_work::in_parallel;
 
 use crate::catalogue::Catalogue;
-
-/// Which GPU, and how much of it.
-#[derive(Clone, Copy, Debug)]
-pub struct GpuShare<'g> {
-    /// What reaches it.
-    pub library: &'g GpuLibrary,
-    /// The GPU.
-    pub gpu: &'g Gpu,
-    /// Bytes of its memory.
-    pub memory: u64,
-}
 
 /// Why a database is not brought to a GPU.
 #[derive(Debug, thiserror::Error)]

@@ -98,6 +98,16 @@ struct gyrase_gpu_answers {
     uint64_t hit_count;
 };
 
+// A set of texts whose suffixes are sorted.
+struct gyrase_gpu_text {
+    // Codes of letters from 1 on, and 0 for a sentinel, which ends each text.
+    const uint8_t *letters;
+    uint64_t length;
+    // Of a code, 1 to 8.
+    uint32_t letter_bits;
+    uint32_t unused;
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -119,6 +129,10 @@ void gyrase_gpu_pipeline_close(void *pipeline);
 int32_t gyrase_gpu_submit(void *pipeline, const gyrase_gpu_batch *batch);
 // Waits for the batch that was submitted.
 int32_t gyrase_gpu_collect(void *pipeline, gyrase_gpu_answers *to);
+// Sorts the suffixes of a text with up to so many bytes of the device: where they begin, and how
+// many letters each shares with the one before.
+int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text *text, uint64_t bytes,
+                            uint32_t *positions, uint32_t *common);
 
 #ifdef __cplusplus
 }

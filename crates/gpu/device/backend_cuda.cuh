@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "abi.h"
 #include "budget.h"
@@ -181,6 +182,19 @@ class Stream {
                                                   static_cast<int>(end_bit), stream);
         });
         return both.Current();
+    }
+
+    // The same by the lowest bits of keys that have a number each.
+    std::pair<uint64_t *, uint32_t *> sort_pairs(uint64_t *keys, uint64_t *other_keys,
+                                                 uint32_t *numbers, uint32_t *other_numbers,
+                                                 uint32_t count, uint32_t end_bit, Budget &budget) {
+        cub::DoubleBuffer<uint64_t> by_key(keys, other_keys);
+        cub::DoubleBuffer<uint32_t> by_number(numbers, other_numbers);
+        with_scratch(budget, [&](void *scratch, size_t &bytes) {
+            return cub::DeviceRadixSort::SortPairs(scratch, bytes, by_key, by_number, count, 0,
+                                                   static_cast<int>(end_bit), stream);
+        });
+        return {by_key.Current(), by_number.Current()};
     }
 
   private:

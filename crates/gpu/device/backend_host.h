@@ -9,6 +9,8 @@
 #include <new>
 #include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "budget.h"
 #include "warp.cuh"
@@ -94,6 +96,23 @@ class Stream {
             return (one >> begin_bit & mask) < (other >> begin_bit & mask);
         });
         return keys;
+    }
+
+    // The same by the lowest bits of keys that have a number each.
+    std::pair<uint64_t *, uint32_t *> sort_pairs(uint64_t *keys, uint64_t *other_keys,
+                                                 uint32_t *numbers, uint32_t *other_numbers,
+                                                 uint32_t count, uint32_t end_bit, Budget &) {
+        const uint64_t mask = ~uint64_t(0) >> (64 - end_bit);
+        std::vector<uint32_t> order(count);
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(), [=](uint32_t one, uint32_t other) {
+            return (keys[one] & mask) < (keys[other] & mask);
+        });
+        for (uint32_t at = 0; at < count; ++at) {
+            other_keys[at] = keys[order[at]];
+            other_numbers[at] = numbers[order[at]];
+        }
+        return {other_keys, other_numbers};
     }
 
   private:

@@ -7,6 +7,7 @@
 #include "backend_host.h"
 #endif
 #include "pipeline.h"
+#include "suffixes.h"
 
 #include <new>
 #include <string>
@@ -106,5 +107,13 @@ GYRASE_EXPORT int32_t gyrase_gpu_collect(void *pipeline, gyrase_gpu_answers *to)
     return attempt([&] {
         backend::use(static_cast<OpenPipeline *>(pipeline)->device);
         *to = static_cast<OpenPipeline *>(pipeline)->pipeline.collect();
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text *text,
+                                          uint64_t bytes, uint32_t *positions, uint32_t *common) {
+    return attempt([&] {
+        backend::use(device);
+        if (text->length > 0) SuffixSort(*text, bytes).run(positions, common);
     });
 }

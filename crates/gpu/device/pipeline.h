@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "numbers.h"
 #include "steps.cuh"
 
 constexpr uint32_t PARTITIONS = 4096;
@@ -11,15 +12,6 @@ constexpr uint32_t PARTITIONS = 4096;
 constexpr uint64_t MOST_SLOTS = 1 << 24;
 // Windows of a region, at most: hits name them in 16 bits.
 constexpr uint32_t MOST_SPAN = 1 << 16;
-
-// Bits that numbers up to this one have.
-inline uint32_t bits_of(uint32_t most) {
-    uint32_t bits = 1;
-    while (bits < 32 && most >> bits > 0) ++bits;
-    return bits;
-}
-
-inline uint32_t tasks_of(uint64_t items) { return uint32_t((items + LANES - 1) / LANES); }
 
 // A database on a device. Pipelines share it.
 class Index {

@@ -6,8 +6,6 @@
 #include "regions.cuh"
 #include "sketch.cuh"
 
-struct NoScratch {};
-
 // Set where a batch cannot be answered here.
 constexpr uint32_t STATUS_DAMAGED = 1;
 constexpr uint32_t STATUS_TOO_LONG = 2;

@@ -50,6 +50,9 @@ struct Warp {
 GYRASE_DEVICE uint32_t ones(uint32_t word) { return static_cast<uint32_t>(__popc(word)); }
 GYRASE_DEVICE uint32_t reversed(uint32_t word) { return __brev(word); }
 
+// The number of the lowest bit of a word that is set; there is one.
+GYRASE_DEVICE uint32_t first_bit(uint32_t word) { return static_cast<uint32_t>(__ffs(word)) - 1; }
+
 GYRASE_DEVICE void raise_to(uint64_t *to, uint64_t value) {
     atomicMax(reinterpret_cast<unsigned long long *>(to), static_cast<unsigned long long>(value));
 }
@@ -120,6 +123,12 @@ inline uint32_t reversed(uint32_t word) {
     return turned;
 }
 
+inline uint32_t first_bit(uint32_t word) {
+    uint32_t bit = 0;
+    while ((word >> bit & 1) == 0) ++bit;
+    return bit;
+}
+
 inline void raise_to(uint64_t *to, uint64_t value) {
     if (value > *to) *to = value;
 }
@@ -133,6 +142,9 @@ struct Words {
 inline Words four_words(const uint32_t *at) { return {{at[0], at[1], at[2], at[3]}}; }
 
 #endif
+
+// What a step keeps that needs nothing of the block.
+struct NoScratch {};
 
 // The bits of the lanes before a lane.
 GYRASE_DEVICE uint32_t before(uint32_t lane) { return (1u << lane) - 1; }

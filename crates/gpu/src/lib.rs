@@ -10,6 +10,8 @@
 //!    hit the best region comes back. Batches of several threads are on their way at once, each in
 //!    a stream.
 //!
+//! [`GpuShare::suffixes`] sorts the suffixes of a set of texts, by prefix doubling.
+//!
 //! The C++ sources are in `device/`. A step is written once, over a `Warp` whose lanes are threads
 //! on a device and elements of an array in the **host twin**, the same library made by a C++
 //! compiler: so that everything but the device is tested wherever there is such a compiler. `cargo
@@ -23,10 +25,12 @@ mod error;
 mod find;
 mod index;
 mod library;
+mod suffixes;
 
 pub use arch::GpuRegion;
 pub use database::GpuDatabase;
 pub use error::GpuError;
 pub use find::{FILE, VARIABLE};
 pub use index::{GpuAnswers, GpuIndex, GpuSequence};
-pub use library::{Gpu, GpuLibrary};
+pub use library::{Gpu, GpuLibrary, GpuShare};
+pub use suffixes::GpuSuffixes;

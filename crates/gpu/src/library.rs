@@ -29,6 +29,17 @@ pub struct Gpu {
     pub capability: (i32, i32),
 }
 
+/// Which GPU, and how much of it.
+#[derive(Clone, Copy, Debug)]
+pub struct GpuShare<'g> {
+    /// What reaches it.
+    pub library: &'g GpuLibrary,
+    /// The GPU.
+    pub gpu: &'g Gpu,
+    /// Bytes of its memory.
+    pub memory: u64,
+}
+
 impl GpuLibrary {
     /// Loads the library that the environment names, or that stands beside the program.
     ///

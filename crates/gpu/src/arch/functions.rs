@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
-use super::raw::{Batch, RawAnswers, RawDatabase, RawDevice};
+use super::raw::{Batch, RawAnswers, RawDatabase, RawDevice, RawText};
 use crate::error::GpuError;
 
 /// The version of the functions that this file calls.
@@ -51,6 +51,7 @@ functions! {
     pipeline_close: fn(*mut c_void);
     submit: fn(*mut c_void, *const Batch<'_>) -> i32;
     collect: fn(*mut c_void, *mut RawAnswers) -> i32;
+    suffixes: fn(i32, *const RawText<'_>, u64, *mut u32, *mut u32) -> i32;
 }
 
 impl Functions {
@@ -100,6 +101,22 @@ impl Functions {
         let name = device.name.map(|letter| letter as u8);
         let name = CStr::from_bytes_until_nul(&name).unwrap_or_default();
         Ok((name.to_string_lossy().into_owned(), device))
+    }
+
+    /// Sorts the suffixes of a text of codes, each of so many bits, into two slices as long as it.
+    pub(crate) fn suffixes(
+        &self,
+        number: usize,
+        (codes, bits): (&[u8], u32),
+        bytes: u64,
+        (positions, common): (&mut [u32], &mut [u32]),
+    ) -> Result<(), GpuError> {
+        assert!(positions.len() == codes.len() && common.len() == codes.len());
+        let text = RawText::new(codes, bits);
+        let (positions, common) = (positions.as_mut_ptr(), common.as_mut_ptr());
+        // SAFETY: the text outlives the call, and both slices have a number for each letter.
+        let code = unsafe { (self.suffixes)(number as i32, &text, bytes, positions, common) };
+        self.check(code)
     }
 
     /// What a code of the last call means.

@@ -175,3 +175,26 @@ impl Default for RawAnswers {
         }
     }
 }
+
+/// `gyrase_gpu_text`.
+#[repr(C)]
+pub(crate) struct RawText<'t> {
+    letters: *const u8,
+    length: u64,
+    letter_bits: u32,
+    unused: u32,
+    of: PhantomData<&'t [u8]>,
+}
+
+impl<'t> RawText<'t> {
+    /// Codes of letters, each of so many bits.
+    pub(super) fn new(codes: &'t [u8], bits: u32) -> RawText<'t> {
+        RawText {
+            letters: codes.as_ptr(),
+            length: codes.len() as u64,
+            letter_bits: bits,
+            unused: 0,
+            of: PhantomData,
+        }
+    }
+}

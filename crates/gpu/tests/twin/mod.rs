@@ -24,8 +24,14 @@ pub fn twin(folder: &Path) -> Option<&'static Path> {
     made.as_deref()
 }
 
-/// Runs the compiler; one that does not understand the sources is an error and no reason to skip.
+/// Runs the compiler, unless that was done since the sources changed; one that does not understand
+/// the sources is an error and no reason to skip.
 fn make(folder: &Path) -> Option<PathBuf> {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../gpu/device");
+    let made = folder.join("libgyrase_gpu_host.so");
+    if is_current(&made, &sources) {
+        return Some(made);
+    }
     let named = env::var("CXX").ok();
     let compilers = named
         .as_deref()
@@ -34,28 +40,26 @@ fn make(folder: &Path) -> Option<PathBuf> {
         let version = Command::new(compiler).arg("--version").output();
         version.is_ok_and(|output| output.status.success())
     })?;
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../gpu/device/gyrase_gpu.cu");
     // Another process of tests may make it too: each its own, and then it is renamed.
-    let (own, made) = (
-        folder.join(format!("libgyrase_gpu_host.{}.so", std::process::id())),
-        folder.join("libgyrase_gpu_host.so"),
-    );
+    let own = folder.join(format!("libgyrase_gpu_host.{}.so", std::process::id()));
     let status = Command::new(compiler)
-        .args([
-            "-std=c++17",
-            "-O1",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-shared",
-            "-fPIC",
-        ])
-        .args(["-fvisibility=hidden", "-x", "c++"])
-        .arg(sources)
+        .args(["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror"])
+        .args(["-shared", "-fPIC", "-fvisibility=hidden", "-x", "c++"])
+        .arg(sources.join("gyrase_gpu.cu"))
         .arg("-o")
         .arg(&own)
         .status();
     assert!(status.unwrap().success(), "{compiler} makes the twin");
     fs::rename(own, &made).unwrap();
     Some(made)
+}
+
+/// True when a file is newer than all of a folder.
+fn is_current(made: &Path, sources: &Path) -> bool {
+    let changed = |path: &Path| path.metadata().and_then(|there| there.modified()).ok();
+    let entries = fs::read_dir(sources).unwrap();
+    let newest = entries
+        .filter_map(|entry| changed(&entry.unwrap().path()))
+        .max();
+    changed(made).is_some_and(|made| Some(made) > newest)
 }

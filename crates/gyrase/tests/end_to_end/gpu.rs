@@ -203,10 +203,53 @@ fn what_a_gpu_cannot_take_is_refused_or_left_to_the_processor() {
         assert_eq!((ran.code, &ran.stdout), (0, &expected));
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
     }
+    let planned = [&["plan"], &PAIRS[..]].concat();
+    let ran = with(&place, library, &planned);
+    assert!(
+        ran.stdout.contains("of memory may be taken"),
+        "{}",
+        ran.stdout
+    );
     let ran = with(&place, library, &["doctor"]);
     assert!(
         ran.stdout.contains("classify uses the first") && ran.code == 0,
         "{}",
         ran.stdout
     );
+}
+
+#[test]
+fn a_gpu_sorts_suffixes_as_the_processor_does() {
+    let Some(library) = made() else { return };
+    let place = Place::new();
+    let long = "ACGTTGCAAC".repeat(300);
+    place.write(
+        "g.fa",
+        format!(
+            ">a\n{long}\n>b\nGATTACANNNNGATTACA\n>none\n>c\n{}\n",
+            &long[7..2000]
+        ),
+    );
+    place.write(
+        "p.fa",
+        ">p\nMKVLITGGAGFIGSHLVDRLMKVLITGG\n>q\nMKVLITGGAXGF*\n",
+    );
+    for file in ["g.fa", "p.fa"] {
+        let [off, on] = ["off", "0"].map(|which| {
+            let args = [
+                "suffix", "build", file, "--bwt", "-o", "x.gysa", "--gpu", which,
+            ];
+            let ran = with(
+                &place,
+                library,
+                &[&args[..], &["--report", "run.json"]].concat(),
+            );
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
+            (
+                place.read("x.gysa"),
+                place.json("run.json")["gpu"]["name"].is_string(),
+            )
+        });
+        assert!(off.0 == on.0 && !off.1 && on.1, "{file}");
+    }
 }

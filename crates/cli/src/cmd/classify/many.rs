@@ -17,13 +17,14 @@ use super::against::Against;
 use super::answer::{answer, keep_rereadable, keep_shareable, of_lanes};
 use super::conflicts::ONE_SAMPLE;
 use super::extras::{self, Extras};
-use super::gpu::OnGpu;
+use super::gpu;
 use super::outputs::Places;
 use super::reports::Form;
 use super::tell;
 use super::thresholds::Thresholds;
 use super::together::{self, Together};
 use crate::failure::{Code, Failure, Result};
+use crate::gpu::GpuArgs;
 use crate::session::Session;
 
 /// Failed samples that the last message names.
@@ -76,7 +77,7 @@ pub struct With<'a> {
     /// What is wanted beside answers and reports.
     pub extras: &'a Extras,
     /// Whether a GPU looks reads up.
-    pub gpu: &'a OnGpu,
+    pub gpu: &'a GpuArgs,
 }
 
 /// What all samples of a run are classified with.
@@ -124,7 +125,7 @@ impl Many {
         }
         session.same_files(with.against.files(&references))?;
         let mut collection = with.against.index(references, session)?;
-        with.gpu.bring(&mut collection, session)?;
+        gpu::bring(with.gpu, &mut collection, session)?;
         let together = first.then(|| Together::open(folder)).transpose()?;
         let run = Run {
             collection: &collection,

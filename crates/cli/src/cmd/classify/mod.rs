@@ -28,7 +28,6 @@ use serde_json::json;
 use self::against::Against;
 use self::answer::{keep_rereadable, keep_shareable, of_lanes, of_stored};
 use self::extras::Extras;
-use self::gpu::OnGpu;
 use self::many::{Many, With};
 use self::outputs::{Outputs, Places};
 use self::reports::Reports;
@@ -36,6 +35,7 @@ use self::stored::Stored;
 use self::tell::{counts, say, warn_if_short};
 use self::thresholds::Thresholds;
 use crate::failure::{Failure, Result};
+use crate::gpu::GpuArgs;
 use crate::places;
 use crate::report;
 use crate::session::Session;
@@ -101,7 +101,7 @@ pub struct Classify {
     extras: Extras,
 
     #[command(flatten)]
-    gpu: OnGpu,
+    gpu: GpuArgs,
 
     #[command(flatten)]
     reports: Reports,
@@ -178,7 +178,7 @@ impl Classify {
         if let Some(path) = &self.stored.candidates {
             return stored::keep(path, &lane, &collection, session);
         }
-        self.gpu.bring(&mut collection, session)?;
+        gpu::bring(&self.gpu, &mut collection, session)?;
         let start = Instant::now();
         let outputs = places.open_in(session, &collection.catalogue.taxonomy)?;
         self.answer(
