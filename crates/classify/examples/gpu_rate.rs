@@ -13,12 +13,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gyrase_classify::{Index, Lane};
-use gyrase_gpu::{GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuSequence};
+use gyrase_gpu::{GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuSequence, GpuShare};
 use gyrase_seq::Batch;
 use gyrase_work::{Feed, in_parallel};
 
 /// Bytes of a batch, as `gyrase classify` takes them.
 const BATCH: usize = 1 << 20;
+
+/// Bytes of this machine's memory for each thread.
+const HOST: u64 = 48 << 20;
 
 /// Letters that a pair spans at least.
 const INSERT: usize = 400;
@@ -98,7 +101,12 @@ fn bring(index: &Index, library: &GpuLibrary, threads: usize) -> Result<GpuIndex
         first_windows: index.targets.first_windows(),
         windows: index.targets.all_windows(),
     };
-    GpuIndex::open(library, &gpu, &database, gpu.free / 10 * 9, threads)
+    let share = GpuShare {
+        library,
+        gpu: &gpu,
+        memory: gpu.free / 10 * 9,
+    };
+    GpuIndex::open(&share, &database, threads, HOST)
 }
 
 /// Asks for all reads once; how many features they have, and how many hits their regions.

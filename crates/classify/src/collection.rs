@@ -10,7 +10,7 @@ use crate::cap::Cap;
 use crate::catalogue::Catalogue;
 use crate::index::Index;
 use crate::mismatch::Mismatch;
-use crate::on_gpu::{GpuRefusal, OnGpu};
+use crate::on_gpu::{GpuRefusal, HOST_BYTES, OnGpu};
 use crate::stored::FULL;
 
 /// One or more databases as one: the answers are those of the database that all their references
@@ -31,9 +31,6 @@ const PER_THREAD: u64 = 6 << 20;
 const PER_TARGET: u64 = 64;
 const PER_TARGET_AND_THREAD: u64 = 16;
 const PER_TAXON: u64 = 256;
-
-/// Bytes that a thread takes for what goes to a GPU and comes back.
-const PER_THREAD_OF_GPU: u64 = 16 << 20;
 
 /// Bytes that a thread takes for each file that it reads stored hits from: a block, unpacked and
 /// packed.
@@ -202,7 +199,7 @@ impl Collection {
             targets, taxonomy, ..
         } = &self.catalogue;
         let of_gpu = match self.gpu {
-            Some(_) => threads as u64 * PER_THREAD_OF_GPU,
+            Some(_) => threads as u64 * HOST_BYTES,
             None => 0,
         };
         let per_target = PER_TARGET + threads as u64 * PER_TARGET_AND_THREAD;
@@ -262,7 +259,7 @@ impl Collection {
         let [Member { features, .. }] = &self.databases[..] else {
             return Err(GpuRefusal::Several);
         };
-        let beside = threads as u64 * PER_THREAD_OF_GPU;
+        let beside = threads as u64 * HOST_BYTES;
         let at_once = self.within(memory.saturating_sub(beside), threads);
         if at_once.is_none_or(|plan| plan.passes > 1) {
             return Err(GpuRefusal::HostMemory {

@@ -31,6 +31,10 @@ pub enum GpuRefusal {
     Database(#[from] GydbError),
 }
 
+/// Bytes of this machine's memory that a thread takes for what goes to a GPU and comes back, at
+/// most.
+pub(crate) const HOST_BYTES: u64 = 48 << 20;
+
 /// A database on a GPU, and what became of the reads that it was asked for.
 #[derive(Debug)]
 pub struct OnGpu {
@@ -39,6 +43,17 @@ pub struct OnGpu {
     answered: AtomicU64,
     declined: AtomicU64,
     failure: OnceLock<GpuError>,
+}
+
+/// What became of reads that a GPU was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looked {
+    /// They were looked up.
+    Up,
+    /// They were too many at once, or one of them is too long.
+    AtTooMany,
+    /// The GPU looks nothing up any more.
+    AtNone,
 }
 
 impl OnGpu {
@@ -67,7 +82,7 @@ impl OnGpu {
             first_windows: catalogue.targets.first_windows(),
             windows,
         };
-        let index = GpuIndex::open(share.library, share.gpu, &database, share.memory, threads)?;
+        let index = GpuIndex::open(share, &database, threads, HOST_BYTES)?;
         Ok(OnGpu {
             gpu: share.gpu.clone(),
             index,
@@ -77,26 +92,32 @@ impl OnGpu {
         })
     }
 
-    /// What the GPU finds of reads; nothing where it is for the processor to find it.
+    /// What the GPU finds of reads, or why it does not.
     pub(crate) fn ask(
         &self,
         sequences: &[GpuSequence<'_>],
         spans: &[u32],
-    ) -> Option<GpuAnswers<'_>> {
-        let reads = spans.len() as u64;
-        if self.failure.get().is_none() {
-            match self.index.ask(sequences, spans) {
-                Ok(answers) => {
-                    self.answered.fetch_add(reads, Relaxed);
-                    return Some(answers);
-                }
-                Err(GpuError::Declined) => {}
+    ) -> Result<GpuAnswers<'_>, Looked> {
+        if self.failure.get().is_some() {
+            return Err(Looked::AtNone);
+        }
+        match self.index.ask(sequences, spans) {
+            Ok(answers) => {
+                self.answered.fetch_add(spans.len() as u64, Relaxed);
+                Ok(answers)
+            }
+            Err(GpuError::Declined) => Err(Looked::AtTooMany),
+            Err(error) => {
                 // Another thread may have come first, with what is as good a reason.
-                Err(error) => drop(self.failure.set(error)),
+                let _ = self.failure.set(error);
+                Err(Looked::AtNone)
             }
         }
-        self.declined.fetch_add(reads, Relaxed);
-        None
+    }
+
+    /// Leaves so many reads to the processor.
+    pub(crate) fn leave(&self, reads: usize) {
+        self.declined.fetch_add(reads as u64, Relaxed);
     }
 
     /// The GPU.

@@ -121,9 +121,9 @@ int32_t gyrase_gpu_describe(int32_t device, gyrase_gpu_device *to);
 // Brings a database to a device; null where it fails.
 void *gyrase_gpu_open(int32_t device, const gyrase_gpu_database *database);
 void gyrase_gpu_close(void *index);
-// What one batch at a time goes through, with up to so many bytes of the device; null where it
-// fails.
-void *gyrase_gpu_pipeline(void *index, uint64_t bytes);
+// What one batch at a time goes through, with up to so many bytes of the device, and of pinned
+// memory of the host; null where it fails.
+void *gyrase_gpu_pipeline(void *index, uint64_t bytes, uint64_t host_bytes);
 void gyrase_gpu_pipeline_close(void *pipeline);
 // Begins with a batch, whose letters are copied before it returns.
 int32_t gyrase_gpu_submit(void *pipeline, const gyrase_gpu_batch *batch);

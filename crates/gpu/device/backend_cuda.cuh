@@ -90,8 +90,9 @@ class Pinned {
 
     T *data() const { return memory; }
 
-    void reserve(uint64_t count, Budget &) {
+    void reserve(uint64_t count, Budget &budget) {
         if (count <= capacity) return;
+        budget.exchange(capacity * sizeof(T), count * sizeof(T));
         cudaFreeHost(memory);
         memory = nullptr;
         capacity = 0;

@@ -40,7 +40,8 @@ int32_t attempt(Call call) {
 }
 
 struct OpenPipeline {
-    OpenPipeline(Index &index, uint64_t bytes) : device(index.device), pipeline(index, bytes) {}
+    OpenPipeline(Index &index, uint64_t bytes, uint64_t host_bytes)
+        : device(index.device), pipeline(index, bytes, host_bytes) {}
     const int device;
     Pipeline pipeline;
 };
@@ -80,11 +81,11 @@ GYRASE_EXPORT void gyrase_gpu_close(void *index) {
     });
 }
 
-GYRASE_EXPORT void *gyrase_gpu_pipeline(void *index, uint64_t bytes) {
+GYRASE_EXPORT void *gyrase_gpu_pipeline(void *index, uint64_t bytes, uint64_t host_bytes) {
     OpenPipeline *pipeline = nullptr;
     attempt([&] {
         backend::use(static_cast<Index *>(index)->device);
-        pipeline = new OpenPipeline(*static_cast<Index *>(index), bytes);
+        pipeline = new OpenPipeline(*static_cast<Index *>(index), bytes, host_bytes);
     });
     return pipeline;
 }

@@ -72,8 +72,9 @@ class Index {
 
 class Pipeline {
   public:
-    Pipeline(Index &index, uint64_t bytes) : index(index), budget(bytes) {
-        totals.reserve(3, budget);
+    Pipeline(Index &index, uint64_t bytes, uint64_t host_bytes)
+        : index(index), budget(bytes), host(host_bytes) {
+        totals.reserve(3, host);
         status.reserve(1, budget);
     }
 
@@ -145,10 +146,10 @@ class Pipeline {
         const uint64_t more_letters = letter_count + letter_count / 8 + 1;
         const uint64_t more_windows = window_count + window_count / 8 + 2;
         const uint64_t more_reads = reads + reads / 8 + 2;
-        host_letters.reserve(more_letters, budget);
-        host_windows.reserve(more_windows, budget);
-        host_read_windows.reserve(more_reads, budget);
-        host_spans.reserve(more_reads, budget);
+        host_letters.reserve(more_letters, host);
+        host_windows.reserve(more_windows, host);
+        host_read_windows.reserve(more_reads, host);
+        host_spans.reserve(more_reads, host);
         letters.reserve(more_letters, budget);
         windows.reserve(more_windows, budget);
         read_windows.reserve(more_reads, budget);
@@ -161,8 +162,8 @@ class Pipeline {
         feature_begins.reserve(more_reads, budget);
         hit_begins.reserve(more_reads, budget);
         region_begins.reserve(more_reads, budget);
-        host_feature_begins.reserve(more_reads, budget);
-        host_region_begins.reserve(more_reads, budget);
+        host_feature_begins.reserve(more_reads, host);
+        host_region_begins.reserve(more_reads, host);
     }
 
     void copy_in(const gyrase_gpu_batch &batch) {
@@ -196,7 +197,7 @@ class Pipeline {
         const uint64_t more_features = feature_count + feature_count / 8 + 1;
         const uint64_t more_hits = uint64_t(hit_count) + hit_count / 8 + 1;
         features.reserve(more_features, budget);
-        host_features.reserve(more_features, budget);
+        host_features.reserve(more_features, host);
         hits.reserve(more_hits, budget);
         other_hits.reserve(more_hits, budget);
         numbers.reserve(more_hits, budget);
@@ -244,12 +245,12 @@ class Pipeline {
         stream.wait();
         heed(totals.data()[2]);
         const uint32_t region_count = totals.data()[0];
-        host_regions.reserve(region_count + region_count / 8 + 1, budget);
+        host_regions.reserve(region_count + region_count / 8 + 1, host);
         stream.copy_out(host_regions.data(), regions.data(), region_count);
         stream.wait();
         uint64_t packed_count = 0;
         for (uint32_t at = 0; at < region_count; ++at) packed_count += host_regions.data()[at].hits;
-        host_packed.reserve(packed_count + packed_count / 8 + 1, budget);
+        host_packed.reserve(packed_count + packed_count / 8 + 1, host);
         stream.copy_out(host_packed.data(), packed.data(), packed_count);
         stream.wait();
         return {host_features.data(),
@@ -263,7 +264,7 @@ class Pipeline {
     }
 
     Index &index;
-    Budget budget;
+    Budget budget, host;
     HitBits bits = {};
     uint32_t reads = 0, letter_count = 0, window_count = 0, feature_count = 0, hit_count = 0;
 

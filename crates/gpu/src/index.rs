@@ -9,7 +9,7 @@ use gyrase_kmer::SketchShape;
 use crate::arch::{Answers, Batch, GpuRegion, OnDevice, Pipeline, Sequence};
 use crate::database::GpuDatabase;
 use crate::error::GpuError;
-use crate::library::{Gpu, GpuLibrary};
+use crate::library::GpuShare;
 
 /// Letters of a window, at most: so many have room in what a warp keeps.
 const MOST_WINDOW: usize = 256;
@@ -39,8 +39,8 @@ pub struct GpuIndex {
 }
 
 impl GpuIndex {
-    /// Brings a database to a GPU, with pipelines for up to so many batches at a time, where all of
-    /// it fits `memory` bytes.
+    /// Brings a database to a GPU, with pipelines for up to so many batches at a time, where it
+    /// fits the share. Each pipeline takes up to `host` bytes of this machine's memory.
     ///
     /// # Errors
     /// See [`GpuError`].
@@ -48,12 +48,16 @@ impl GpuIndex {
     /// # Panics
     /// Without a pipeline.
     pub fn open(
-        library: &GpuLibrary,
-        gpu: &Gpu,
+        share: &GpuShare<'_>,
         database: &GpuDatabase<'_>,
-        memory: u64,
         pipelines: usize,
+        host: u64,
     ) -> Result<GpuIndex, GpuError> {
+        let GpuShare {
+            library,
+            gpu,
+            memory,
+        } = *share;
         assert!(pipelines > 0, "a batch goes through a pipeline");
         let window = database.shape.window();
         if window > MOST_WINDOW {
@@ -70,7 +74,7 @@ impl GpuIndex {
         let each = (room / pipelines as u64).min(MOST_PIPELINE);
         let device = Arc::new(OnDevice::open(&library.functions, gpu.number, database)?);
         let pipelines: Result<_, _> = (0..pipelines)
-            .map(|_| Pipeline::new(&device, each))
+            .map(|_| Pipeline::new(&device, (each, host)))
             .collect();
         Ok(GpuIndex {
             shape: database.shape,

@@ -7,11 +7,27 @@ mod twin;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use gyrase_gpu::{GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuRegion, GpuSequence};
+use gyrase_gpu::{GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuRegion, GpuSequence, GpuShare};
 use gyrase_kmer::{SketchShape, Sketcher, mix};
 use gyrase_table::gydb::{Database, Location, PARTITIONS, Writer, place_of};
 
 const MEMORY: u64 = 1 << 30;
+const HOST: u64 = 1 << 26;
+
+fn open(
+    library: &GpuLibrary,
+    database: &GpuDatabase<'_>,
+    memory: u64,
+    host: u64,
+) -> Result<GpuIndex, GpuError> {
+    let gpu = library.gpu(None).unwrap();
+    let share = GpuShare {
+        library,
+        gpu: &gpu,
+        memory,
+    };
+    GpuIndex::open(&share, database, 2, host)
+}
 
 fn made() -> Option<&'static Path> {
     twin::twin(Path::new(env!("CARGO_TARGET_TMPDIR")))
@@ -175,8 +191,7 @@ fn index(library: &GpuLibrary, references: &References, shape: SketchShape) -> G
         first_windows: &references.first_windows,
         windows: references.windows,
     };
-    let gpu = library.gpu(None).unwrap();
-    GpuIndex::open(library, &gpu, &database, MEMORY, 2).unwrap()
+    open(library, &database, MEMORY, HOST).unwrap()
 }
 
 /// Reads of all kinds: one or two mates each.
@@ -306,6 +321,16 @@ fn what_does_not_fit_is_declined_and_the_next_batch_is_answered() {
     for span in [(1 << 16) + 1, u32::MAX] {
         assert!(matches!(index.ask(&one, &[span]), Err(GpuError::Declined)));
     }
+    // A pipeline of so few bytes of the host has no room for what comes back.
+    let words = references.database.feature_words();
+    let database = GpuDatabase {
+        shape,
+        words: &words,
+        first_windows: &references.first_windows,
+        windows: references.windows,
+    };
+    let narrow = open(&library, &database, MEMORY, 400).unwrap();
+    assert!(matches!(narrow.ask(&one, &[9]), Err(GpuError::Declined)));
     let long = vec![b'A'; (1 << 24) + 1];
     let long = [GpuSequence {
         letters: &long,
@@ -356,8 +381,7 @@ fn a_bucket_that_points_outside_is_damage() {
         first_windows: &references.first_windows,
         windows: references.windows,
     };
-    let gpu = library.gpu(None).unwrap();
-    let index = GpuIndex::open(&library, &gpu, &database, MEMORY, 1).unwrap();
+    let index = open(&library, &database, MEMORY, HOST).unwrap();
     let one = [GpuSequence {
         letters: &read,
         read: 0,
@@ -414,14 +438,13 @@ fn what_cannot_be_used_is_said_in_a_sentence() {
     let (shape, mut chance) = (SketchShape::sampled(22, 300, 279, 5).unwrap(), Chance(2));
     let references = References::new(shape, &mut chance);
     let words = references.database.feature_words();
-    let gpu = library.gpu(None).unwrap();
     let mut database = GpuDatabase {
         shape,
         words: &words,
         first_windows: &references.first_windows,
         windows: references.windows,
     };
-    let error = GpuIndex::open(&library, &gpu, &database, MEMORY, 1)
+    let error = open(&library, &database, MEMORY, HOST)
         .unwrap_err()
         .to_string();
     assert!(
@@ -429,7 +452,7 @@ fn what_cannot_be_used_is_said_in_a_sentence() {
         "{error}"
     );
     database.shape = SketchShape::default();
-    let error = GpuIndex::open(&library, &gpu, &database, 1 << 20, 1).unwrap_err();
+    let error = open(&library, &database, 1 << 20, HOST).unwrap_err();
     assert!(
         matches!(
             error,

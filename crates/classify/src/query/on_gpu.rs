@@ -1,7 +1,9 @@
 //! Batches of reads that a GPU looks up.
 
+use std::ops::Range;
+
 use gyrase_gpu::{GpuRegion, GpuSequence};
-use gyrase_seq::Batch;
+use gyrase_seq::{Batch, Record, Span};
 use gyrase_table::gydb::Location;
 
 use super::answer::Spans;
@@ -9,9 +11,12 @@ use super::error::QueryError;
 use super::hits::Hits;
 use super::located::Located;
 use crate::candidates::{Candidate, Hit};
-use crate::on_gpu::OnGpu;
+use crate::on_gpu::{Looked, OnGpu};
 use crate::read::Read;
 use crate::targets::TargetId;
+
+/// What is called for each read.
+pub(super) type Each<'e> = &'e mut dyn FnMut(&Read<'_>, Located<'_>) -> Result<(), QueryError>;
 
 /// Asks a GPU for reads, a batch at a time. Make one for each thread.
 pub(super) struct GpuLookup<'c> {
@@ -34,41 +39,59 @@ impl<'c> GpuLookup<'c> {
     }
 
     /// Calls `each` for every read or pair in order, with the best regions of the targets that it
-    /// hits and their hits. False, and nothing is called, where the processor has to look the batch
-    /// up.
+    /// hits and their hits. What is too much for the GPU at once is asked for in halves; what it
+    /// does not take at all, `elsewhere` looks up.
     pub(super) fn each(
         &mut self,
         batches: &[Batch; 2],
         spans: Spans,
-        mut each: impl FnMut(&Read<'_>, Located<'_>) -> Result<(), QueryError>,
-    ) -> Result<bool, QueryError> {
-        let [first, second] = batches;
-        let (mut sequences, mut of_reads) = (Vec::new(), Vec::new());
-        for (number, record) in first.records.iter().enumerate() {
-            let read = number as u32;
-            let letters = first.bytes(record.letters);
-            sequences.push(GpuSequence { letters, read });
-            let mate = second.records.get(number);
-            if let Some(mate) = mate {
-                let letters = second.bytes(mate.letters);
-                sequences.push(GpuSequence { letters, read });
+        mut elsewhere: impl FnMut(&[Batch; 2], Each<'_>) -> Result<(), QueryError>,
+        each: Each<'_>,
+    ) -> Result<(), QueryError> {
+        let all = 0..batches[0].records.len();
+        let mut left = vec![all.clone()];
+        while let Some(reads) = left.pop() {
+            match self.ask(batches, reads.clone(), spans, each)? {
+                Looked::Up => {}
+                Looked::AtTooMany if reads.len() > 1 => {
+                    let middle = reads.start.midpoint(reads.end);
+                    left.extend([middle..reads.end, reads.start..middle]);
+                }
+                Looked::AtTooMany | Looked::AtNone => {
+                    self.gpu.leave(reads.len());
+                    if reads == all {
+                        elsewhere(batches, each)?;
+                    } else {
+                        let part = batches.each_ref().map(|batch| part(batch, reads.clone()));
+                        elsewhere(&part, each)?;
+                    }
+                }
             }
-            let mate = mate.map(|mate| mate.letters.len());
-            of_reads.push(spans.of((record.letters.len(), mate)));
         }
-        let Some(answers) = self.gpu.ask(&sequences, &of_reads) else {
-            return Ok(false);
+        Ok(())
+    }
+
+    /// Asks for some reads of a batch.
+    fn ask(
+        &mut self,
+        batches: &[Batch; 2],
+        reads: Range<usize>,
+        spans: Spans,
+        each: Each<'_>,
+    ) -> Result<Looked, QueryError> {
+        let (sequences, of_reads) = asked(batches, reads.clone(), spans);
+        let answers = match self.gpu.ask(&sequences, &of_reads) {
+            Ok(answers) => answers,
+            Err(looked) => return Ok(looked),
         };
         answers.each(|number, features, regions, hits| {
             self.unpack(regions, hits);
             let GpuLookup { hits, found, .. } = self;
             let found = Some(&found[..]);
-            each(
-                &Read::of(batches, number, features),
-                Located { hits, found },
-            )
+            let read = Read::of(batches, reads.start + number, features);
+            each(&read, Located { hits, found })
         })?;
-        Ok(true)
+        Ok(Looked::Up)
     }
 
     /// Lists the regions of a read and their hits.
@@ -92,4 +115,42 @@ impl<'c> GpuLookup<'c> {
             packed = others;
         }
     }
+}
+
+/// Some reads of a batch as a GPU is asked for them, and the span of each.
+fn asked(
+    [first, second]: &[Batch; 2],
+    reads: Range<usize>,
+    spans: Spans,
+) -> (Vec<GpuSequence<'_>>, Vec<u32>) {
+    let (mut sequences, mut of_reads) = (Vec::new(), Vec::new());
+    for (read, number) in (0..).zip(reads) {
+        let letters = first.bytes(first.records[number].letters);
+        let mate = second.records.get(number);
+        let mate = mate.map(|mate| second.bytes(mate.letters));
+        of_reads.push(spans.of((letters.len(), mate.map(<[u8]>::len))));
+        let mates = [Some(letters), mate].into_iter().flatten();
+        sequences.extend(mates.map(|letters| GpuSequence { letters, read }));
+    }
+    (sequences, of_reads)
+}
+
+/// Names and letters of some records of a batch; of an empty one, none.
+fn part(batch: &Batch, reads: Range<usize>) -> Batch {
+    let mut part = Batch::default();
+    for record in batch.records.get(reads).unwrap_or_default() {
+        let mut copy = |span| {
+            let start = part.text.len();
+            part.text.extend_from_slice(batch.bytes(span));
+            Span::from(start..part.text.len())
+        };
+        let (name, letters) = (copy(record.name), copy(record.letters));
+        part.records.push(Record {
+            name,
+            letters,
+            qualities: Span::default(),
+            ..*record
+        });
+    }
+    part
 }

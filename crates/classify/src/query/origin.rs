@@ -11,7 +11,7 @@ use super::error::QueryError;
 use super::hits::Hits;
 use super::located::Located;
 use super::lookup::{Lookup, keep_to_cap};
-use super::on_gpu::GpuLookup;
+use super::on_gpu::{Each, GpuLookup};
 use super::stored::Candidates;
 use crate::candidates::Hit;
 use crate::cap::Cap;
@@ -197,10 +197,13 @@ impl Finder<'_> {
         spans: Spans,
         mut each: impl FnMut(&Read<'_>, Located<'_>) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
-        if let Finder::Sequences(_, Some(gpu)) = self
-            && gpu.each(&task.batches, spans, &mut each)?
-        {
-            return Ok(());
+        if let Finder::Sequences(lookup, Some(gpu)) = self {
+            let elsewhere = |part: &[Batch; 2], each: Each<'_>| {
+                lookup.each(task.reads.start, part, |number, features, hits| {
+                    each(&Read::of(part, number, features), Located::hits(hits))
+                })
+            };
+            return gpu.each(&task.batches, spans, elsewhere, &mut each);
         }
         self.each(task, |read, hits| each(read, Located::hits(hits)))
     }

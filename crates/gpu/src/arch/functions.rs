@@ -47,7 +47,7 @@ functions! {
     describe: fn(i32, *mut RawDevice) -> i32;
     open: fn(i32, *const RawDatabase) -> *mut c_void;
     close: fn(*mut c_void);
-    pipeline: fn(*mut c_void, u64) -> *mut c_void;
+    pipeline: fn(*mut c_void, u64, u64) -> *mut c_void;
     pipeline_close: fn(*mut c_void);
     submit: fn(*mut c_void, *const Batch<'_>) -> i32;
     collect: fn(*mut c_void, *mut RawAnswers) -> i32;

@@ -50,10 +50,13 @@ impl OnDevice {
 }
 
 impl Pipeline {
-    /// A pipeline that takes up to so many bytes of the device.
-    pub(crate) fn new(index: &Arc<OnDevice>, bytes: u64) -> Result<Pipeline, GpuError> {
+    /// A pipeline that takes up to so many bytes of the device, and of the host.
+    pub(crate) fn new(
+        index: &Arc<OnDevice>,
+        (bytes, host): (u64, u64),
+    ) -> Result<Pipeline, GpuError> {
         // SAFETY: the index is open.
-        let pipeline = unsafe { (index.functions.pipeline)(index.index.as_ptr(), bytes) };
+        let pipeline = unsafe { (index.functions.pipeline)(index.index.as_ptr(), bytes, host) };
         Ok(Pipeline {
             index: Arc::clone(index),
             pipeline: index.functions.given(pipeline)?,

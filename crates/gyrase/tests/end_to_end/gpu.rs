@@ -137,6 +137,28 @@ fn a_gpu_gives_every_answer_that_the_processor_gives() {
 }
 
 #[test]
+fn a_read_that_is_too_long_for_a_gpu_is_looked_up_beside_the_others() {
+    let Some(library) = made() else { return };
+    let place = place();
+    place.ok(&BUILD);
+    let genome = String::from_utf8(place.read("refs/b.fa")).unwrap();
+    let genome: String = genome.lines().skip(1).collect();
+    // A read has up to 65,536 features, and one k-mer in five is one.
+    let long = genome.repeat(420_000 / genome.len());
+    let reads = long_reads(&place);
+    let again = reads.replace('>', ">again");
+    place.write("mixed.fa", format!("{reads}>long\n{long}\n{again}"));
+    let args = ["classify", "--db", "r.gydb", "mixed.fa"];
+    let expected = outputs(&place, library, "off", &args);
+    assert!(outputs(&place, library, "0", &args) == expected);
+    let gpu = &place.json("run.json")["gpu"];
+    assert!(
+        gpu["reads"] == 48 && gpu["reads_of_processor"] == 1,
+        "{gpu}"
+    );
+}
+
+#[test]
 fn samples_of_a_sheet_share_the_database_on_a_gpu() {
     let Some(library) = made() else { return };
     let place = place();
