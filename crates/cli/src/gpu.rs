@@ -18,8 +18,8 @@ const SHARE: f64 = 0.9;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "GPU")]
 pub struct GpuArgs {
-    /// Use a GPU, with the same result: the first one where it can be used (auto), none (off), or
-    /// the one of this number, from 0, and fail where it cannot be used
+    /// Use a GPU, with the same result: the first one where it can be used and there is enough to
+    /// do (auto), none (off), or the one of this number, from 0, and fail where it cannot be used
     #[arg(long, value_name = "WHICH", default_value = "auto")]
     gpu: Which,
 
@@ -70,12 +70,13 @@ impl Found {
 }
 
 impl GpuArgs {
-    /// The GPU that was asked for, or the first where none was named and one can be used.
-    pub fn find(&self, session: &Session) -> Result<Option<Found>> {
+    /// The GPU that was asked for; or the first where none was named, one can be used, and it is
+    /// `worth` it.
+    pub fn find(&self, worth: bool, session: &Session) -> Result<Option<Found>> {
         let alone = session.job().is_none();
         let number = match self.gpu {
             Which::Off => return Ok(None),
-            Which::Auto if !alone => return Ok(None),
+            Which::Auto if !alone || !worth => return Ok(None),
             Which::Auto => None,
             Which::Number(_) if !alone => {
                 return Err(refused("several processes do not share a GPU"));

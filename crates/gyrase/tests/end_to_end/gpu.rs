@@ -18,6 +18,9 @@ const OUTPUTS: [&str; 8] = [
     "more",
 ];
 
+/// Nobody knows how many reads come through a pipe, so that a GPU is tried.
+const PIPE: [&str; 4] = ["classify", "--db", "r.gydb", "-"];
+
 fn made() -> Option<&'static Path> {
     twin(Path::new(env!("CARGO_TARGET_TMPDIR")))
 }
@@ -121,19 +124,24 @@ fn a_gpu_gives_every_answer_that_the_processor_gives() {
     for args in [&single[..], &long, &on_the_fly, &extracted, &dropped, &sure] {
         let expected = outputs(&place, library, "off", args);
         assert!(place.json("run.json")["gpu"].is_null());
-        for which in ["0", "auto"] {
-            assert!(
-                outputs(&place, library, which, args) == expected,
-                "{args:?}"
-            );
-            let gpu = &place.json("run.json")["gpu"];
-            assert!(gpu["name"].is_string());
-            assert!(
-                gpu["reads"].as_u64() > Some(20) && gpu["reads_of_processor"] == 0,
-                "{gpu}"
-            );
-        }
+        assert!(outputs(&place, library, "0", args) == expected, "{args:?}");
+        let gpu = &place.json("run.json")["gpu"];
+        assert!(gpu["name"].is_string());
+        assert!(
+            gpu["reads"].as_u64() > Some(20) && gpu["reads_of_processor"] == 0,
+            "{gpu}"
+        );
     }
+    // So few reads are not worth it.
+    assert!(!outputs(&place, library, "auto", &single).is_empty());
+    assert!(place.json("run.json")["gpu"].is_null());
+    // What comes through a pipe may be many.
+    let piped = with(&place, library, &PIPE);
+    assert!(
+        piped.code == 0 && piped.stderr.contains("looked up on the"),
+        "{}",
+        piped.stderr
+    );
 }
 
 #[test]
@@ -198,16 +206,18 @@ fn what_a_gpu_cannot_take_is_refused_or_left_to_the_processor() {
     let place = place();
     place.ok(&BUILD);
     std::fs::copy(place.path("r.gydb"), place.path("s.gydb")).unwrap();
-    let two = [&PAIRS[..], &["--db", "s.gydb"]].concat();
-    let little = [&PAIRS[..], &["--gpu-memory", "1M"]].concat();
-    for (args, words) in [(two, "several databases"), (little, "--gpu-memory allows")] {
-        let ran = with(&place, library, &[&args[..], &["--gpu", "0"]].concat());
+    for (more, words) in [
+        (["--db", "s.gydb"], "several databases"),
+        (["--gpu-memory", "1M"], "--gpu-memory allows"),
+    ] {
+        let asked = [&PAIRS[..], &more, &["--gpu", "0"]].concat();
+        let ran = with(&place, library, &asked);
         assert!(
             ran.code == 8 && ran.stderr.contains(words),
             "{}",
             ran.stderr
         );
-        let ran = with(&place, library, &args);
+        let ran = with(&place, library, &[&PIPE[..], &more].concat());
         assert!(
             ran.code == 0 && ran.stderr.contains(words),
             "{}",
@@ -216,16 +226,16 @@ fn what_a_gpu_cannot_take_is_refused_or_left_to_the_processor() {
         assert!(ran.stderr.contains("no GPU is used"), "{}", ran.stderr);
     }
     // A machine without a library, or with one that is none, goes on as it did.
-    let expected = place.ok(&PAIRS);
+    let expected = place.ok(&PIPE);
     for (library, words) in [
         ("/nowhere/x.so", "cannot be loaded"),
         ("map", "cannot be loaded"),
     ] {
-        let ran = with(&place, &place.path(library), &PAIRS);
+        let ran = with(&place, &place.path(library), &PIPE);
         assert_eq!((ran.code, &ran.stdout), (0, &expected));
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
     }
-    let planned = [&["plan"], &PAIRS[..]].concat();
+    let planned = [&["plan"], &PAIRS[..], &["--gpu", "0"]].concat();
     let ran = with(&place, library, &planned);
     assert!(
         ran.stdout.contains("of memory may be taken"),

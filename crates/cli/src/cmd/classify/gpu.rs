@@ -1,6 +1,6 @@
 //! The GPU that looks reads up, where there is one.
 
-use gyrase_classify::{Collection, GpuRefusal};
+use gyrase_classify::{Collection, GpuRefusal, Lane};
 use gyrase_gpu::GpuError;
 use gyrase_picture::words::{bytes, grouped, things};
 use serde_json::json;
@@ -9,9 +9,22 @@ use crate::failure::Result;
 use crate::gpu::GpuArgs;
 use crate::session::Session;
 
-/// Brings the databases to the GPU that is to look reads up, where one is and can.
-pub fn bring(args: &GpuArgs, collection: &mut Collection, session: &Session) -> Result<()> {
-    let Some(found) = args.find(session)? else {
+/// Bytes of reads below which no GPU is used that nobody asked for: it takes longer to begin.
+const LEAST: u64 = 64 << 20;
+
+/// The share of a database's bytes that reads have at least, likewise: all of it is verified and
+/// brought to the GPU first.
+const LEAST_SHARE: u64 = 8;
+
+/// Brings the databases to the GPU that is to look up the reads of these lanes, where one is and
+/// can.
+pub fn bring<'l>(
+    args: &GpuArgs,
+    collection: &mut Collection,
+    lanes: impl Iterator<Item = &'l Lane>,
+    session: &Session,
+) -> Result<()> {
+    let Some(found) = args.find(is_worth(collection, lanes), session)? else {
         return Ok(());
     };
     let name = &found.gpu.name;
@@ -42,13 +55,21 @@ pub fn bring(args: &GpuArgs, collection: &mut Collection, session: &Session) -> 
     }
 }
 
+/// True where there are enough reads, or nobody knows how many.
+fn is_worth<'l>(collection: &Collection, lanes: impl Iterator<Item = &'l Lane>) -> bool {
+    let reads: Option<u64> = lanes.map(Lane::bytes).sum();
+    let least = LEAST.max(collection.bytes() / LEAST_SHARE);
+    reads.is_none_or(|reads| reads >= least)
+}
+
 /// What a plan says of the GPU that a run would try.
 pub fn planned(
     args: &GpuArgs,
     collection: &Collection,
+    lanes: &[Lane],
     session: &Session,
 ) -> Result<Option<String>> {
-    let Some(found) = args.find(session)? else {
+    let Some(found) = args.find(is_worth(collection, lanes.iter()), session)? else {
         return Ok(None);
     };
     let [size, room] = [collection.bytes(), found.share().memory].map(bytes);

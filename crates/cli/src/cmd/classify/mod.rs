@@ -178,7 +178,7 @@ impl Classify {
         if let Some(path) = &self.stored.candidates {
             return stored::keep(path, &lane, &collection, session);
         }
-        gpu::bring(&self.gpu, &mut collection, session)?;
+        gpu::bring(&self.gpu, &mut collection, [&lane].into_iter(), session)?;
         let start = Instant::now();
         let outputs = places.open_in(session, &collection.catalogue.taxonomy)?;
         self.answer(

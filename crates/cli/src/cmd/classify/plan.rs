@@ -53,7 +53,7 @@ impl Classify {
         );
         session.note("predicted_seconds", prediction.seconds);
         let mut rows = table(&prediction, collection.bytes(), session);
-        if let Some(gpu) = gpu::planned(&self.gpu, &collection, session)? {
+        if let Some(gpu) = gpu::planned(&self.gpu, &collection, &lanes, session)? {
             rows.row("GPU", gpu);
         }
         rows.print()?;

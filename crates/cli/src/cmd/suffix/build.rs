@@ -27,6 +27,9 @@ docs/formats.md has every byte of the file. It takes 9 bytes for each letter,
 and sorting takes 13 of memory. Each of several processes takes 40 for each
 letter of its share, and up to 85 where much repeats.";
 
+/// Letters below which no GPU is used that nobody asked for: it takes longer to begin.
+const LEAST_ON_GPU: usize = 16 << 20;
+
 /// Sort the suffixes of sequences: suffix array and longest common prefixes.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -92,7 +95,8 @@ impl Build {
 
     /// The suffixes as a GPU sorts them, where one is and can.
     fn sort_on_gpu(&self, texts: &Texts, session: &Session) -> Result<Option<SuffixArray>> {
-        let Some(found) = self.gpu.find(session)? else {
+        let is_worth = texts.letters.len() >= LEAST_ON_GPU;
+        let Some(found) = self.gpu.find(is_worth, session)? else {
             return Ok(None);
         };
         let (gpu, memory) = (found.share(), session.memory);
