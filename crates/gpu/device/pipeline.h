@@ -221,13 +221,13 @@ class Pipeline {
                                    reads, shares.data(), region_begins.data()},
                       tasks_of(std::max<uint64_t>(hit_count, reads + 1)));
         stream.zero(best.data(), hit_count);
-        stream.zero(region_hits.data(), hit_count);
+        stream.zero(region_hits.data(), hit_count + 1);
         stream.launch(FindBest{all, numbers.data(), shares.data(), best.data()}, tasks);
         stream.launch(EndRegions{all, numbers.data(), shares.data(), best.data(), regions.data(),
                                  region_hits.data()},
                       tasks);
-        // Those of a region without hits, behind the last, are those of all.
-        stream.sums_before(region_hits.data(), hit_count, budget);
+        // One more, so that the last sum is that of all; behind the last region there are none.
+        stream.sums_before(region_hits.data(), hit_count + 1, budget);
         stream.launch(PackHits{all, numbers.data(), best.data(), regions.data(), region_hits.data(),
                                packed.data()},
                       tasks);
@@ -237,6 +237,7 @@ class Pipeline {
         totals.data()[0] = totals.data()[1] = 0;
         if (hit_count > 0) {
             stream.copy_out(totals.data(), numbers.data() + hit_count - 1, 1);
+            stream.copy_out(totals.data() + 1, region_hits.data() + hit_count, 1);
         }
         stream.copy_out(totals.data() + 2, status.data(), 1);
         stream.copy_out(host_features.data(), features.data(), feature_count);
@@ -244,13 +245,10 @@ class Pipeline {
         stream.copy_out(host_region_begins.data(), region_begins.data(), reads + 1);
         stream.wait();
         heed(totals.data()[2]);
-        const uint32_t region_count = totals.data()[0];
+        const uint32_t region_count = totals.data()[0], packed_count = totals.data()[1];
         host_regions.reserve(region_count + region_count / 8 + 1, host);
-        stream.copy_out(host_regions.data(), regions.data(), region_count);
-        stream.wait();
-        uint64_t packed_count = 0;
-        for (uint32_t at = 0; at < region_count; ++at) packed_count += host_regions.data()[at].hits;
         host_packed.reserve(packed_count + packed_count / 8 + 1, host);
+        stream.copy_out(host_regions.data(), regions.data(), region_count);
         stream.copy_out(host_packed.data(), packed.data(), packed_count);
         stream.wait();
         return {host_features.data(),
