@@ -105,6 +105,7 @@ mod share;
 mod stored;
 pub mod tally;
 mod targets;
+mod taxon_report;
 
 pub use answers::{Again, AgainError, Columns, Extract, Lines, Outlets, Which};
 pub use build::{
@@ -136,3 +137,4 @@ pub use run::{ClassifyError, Config, Reads, run, run_in, store, store_in};
 pub use share::{Outlet, Travels};
 pub use stored::StoredError;
 pub use targets::{DamagedTargets, Target, TargetId, TargetOf, Targets};
+pub use taxon_report::TaxonReport;

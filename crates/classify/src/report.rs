@@ -22,7 +22,7 @@ pub use cami::{CamiProfile, cami};
 pub use clades::{Clade, Clades};
 pub use coverage::{Covered, coverage};
 pub use evidence::evidence;
-pub use html::{Origin, html};
+pub use html::{Origin, PAGE as TAXA_PAGE, html};
 pub use kreport::{Kreport, kreport};
 pub use matrix::Matrix;
 pub use mpa::mpa;

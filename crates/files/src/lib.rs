@@ -36,4 +36,5 @@ pub use ordered_file::{
     Garbled, OrderedError, OrderedFile, OwnSegments, Placed, Segment, Spill, read_through,
 };
 pub use output::{OutputError, OutputFile};
+pub use system::Confinement;
 pub use write_back::WriteBack;

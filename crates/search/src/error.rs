@@ -207,7 +207,7 @@ pub enum FormatError {
     /// No such number.
     #[error(
         "there is no format {0:?}: choose 0 to 4 (text), 5 or 16 (XML), 6, 7 or 10 (tables), 15 \
-         or jsonl (JSON), 13 or 14 (a file for each query), 17 (SAM), paf or html (a page)"
+         or jsonl (JSON), 13 or 14 (a file for each query), 17 (SAM), paf, fasta or html (a page)"
     )]
     Number(String),
     /// The format has no such flag.

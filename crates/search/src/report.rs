@@ -6,6 +6,7 @@ mod answer;
 mod columns;
 mod document;
 mod documents;
+mod fasta;
 mod format;
 mod json;
 mod layout;

@@ -275,6 +275,28 @@ fn paf_has_the_alignments_of_tables() {
     }
 }
 
+/// The letters of FASTA against those of a table.
+#[test]
+fn fasta_has_what_tables_have_of_subjects() {
+    let place = Place::new();
+    let proteins = include_str!("golden/proteins.faa");
+    let config = place.config(proteins, &[proteins.into()]);
+    let fasta = report(&config, "fasta").unwrap();
+    let table = report(&config, "6 saccver sstart send qaccver sseq").unwrap();
+    let records: Vec<&str> = fasta.split('>').skip(1).collect();
+    assert_eq!(records.len(), table.lines().count());
+    for (record, row) in records.iter().zip(table.lines()) {
+        let row: Vec<&str> = row.split('\t').collect();
+        let (title, letters) = record.split_once('\n').unwrap();
+        assert_eq!(
+            title,
+            format!("{}:{}-{} {}", row[0], row[1], row[2], row[3])
+        );
+        assert_eq!(letters.replace('\n', ""), row[4].replace('-', ""));
+        assert!(letters.lines().all(|line| line.len() <= 80));
+    }
+}
+
 /// SAM is for nucleotides; places, runs and letters are made alike for proteins.
 #[test]
 fn sam_has_the_alignments_of_paf() {

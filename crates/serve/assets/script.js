@@ -57,9 +57,9 @@ function told(status) {
   if (status.state === "queued") {
     const before = status.before || 0;
     if (before === 0) return "Next in the queue";
-    return before + (before === 1 ? " search" : " searches") + " before this one in the queue";
+    return before + (before === 1 ? " job" : " jobs") + " before this one in the queue";
   }
-  return "Searching" + (status.stage ? ": " + status.stage : "");
+  return "Running" + (status.stage ? ": " + status.stage : "");
 }
 
 function follow() {

@@ -6,12 +6,33 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gyrase_classify::{Columns, Rule};
 use gyrase_schedule::Policy;
+use gyrase_taxonomy::Rank;
+
+use crate::job::JobKind;
 
 /// Makes the configuration of a search of words such as `["--evalue", "1e-5"]`: those of the
 /// command line, without files. An error says what is wrong with which word.
 pub type SearchOptions =
     Arc<dyn Fn(&[String]) -> Result<gyrase_search::Config, String> + Send + Sync>;
+
+/// How reads are classified.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOptions {
+    /// When a read is classified, and how far down.
+    pub rule: Rule,
+    /// What the lines of reads tell.
+    pub columns: Columns,
+    /// Whether mates follow each other in one file.
+    pub interleaved: bool,
+    /// The rank of estimates.
+    pub rank: Rank,
+}
+
+/// Says how reads are classified by words such as `["--confidence", "0.1"]`, as [`SearchOptions`]
+/// does for searches.
+pub type ClassifyOptions = Arc<dyn Fn(&[String]) -> Result<ReadOptions, String> + Send + Sync>;
 
 /// A service.
 #[derive(Clone)]
@@ -40,8 +61,28 @@ pub struct Config {
     pub tls: Option<[PathBuf; 2]>,
     /// Proxies whose word on the address of a client is taken.
     pub trusted_proxies: Vec<IpAddr>,
+    /// Origins (`https://name`) whose pages may ask, in browsers of anybody.
+    pub origins: Vec<String>,
     /// What the words of a search mean.
     pub search_options: SearchOptions,
+    /// What the words of a classification mean.
+    pub classify_options: ClassifyOptions,
+}
+
+impl Config {
+    /// Databases that are searched, and those for reads.
+    pub fn by_use(
+        &self,
+    ) -> (
+        impl Iterator<Item = &NamedDatabase>,
+        impl Iterator<Item = &NamedDatabase>,
+    ) {
+        let of = |is_searched: bool| {
+            let all = self.databases.iter();
+            all.filter(move |named| (named.kind() == JobKind::Search) == is_searched)
+        };
+        (of(true), of(false))
+    }
 }
 
 /// Workers of a service.
@@ -70,8 +111,23 @@ pub struct NamedDatabase {
     pub name: String,
     /// What it holds, for people.
     pub description: String,
-    /// FASTA files, `.gysd`, BLAST databases.
+    /// FASTA files, `.gysd`, BLAST databases; or `.gydb`; or a `.gyk`.
     pub files: Vec<PathBuf>,
+}
+
+impl NamedDatabase {
+    /// What it is for, by the endings of its files.
+    pub fn kind(&self) -> JobKind {
+        let all = |ending: &str| {
+            let has = |path: &PathBuf| path.extension().is_some_and(|own| own == ending);
+            self.files.iter().all(has)
+        };
+        match () {
+            () if all("gydb") => JobKind::Classify,
+            () if all("gyk") => JobKind::Kmers,
+            () => JobKind::Search,
+        }
+    }
 }
 
 /// How much is taken.
@@ -79,6 +135,8 @@ pub struct NamedDatabase {
 pub struct ServiceLimits {
     /// Bytes of a request.
     pub body: u64,
+    /// Bytes of the files of reads of a job, as they are sent.
+    pub reads: u64,
     /// Letters of the queries of a job, once they are decompressed.
     pub letters: u64,
     /// Queries of a job.
@@ -99,6 +157,7 @@ impl Default for ServiceLimits {
     fn default() -> ServiceLimits {
         ServiceLimits {
             body: 32 << 20,
+            reads: 4 << 30,
             letters: 10_000_000,
             queries: 10_000,
             waiting: 1_000,

@@ -6,6 +6,7 @@ use gyrase_work::Progress;
 
 use crate::ServeError;
 use crate::config::{Config, NamedDatabase, Workers};
+use crate::reads::ReadDatabase;
 use crate::workers::partition_sizes;
 
 /// Bytes that jobs need beside databases.
@@ -82,6 +83,8 @@ impl Served {
 /// All databases.
 pub struct Databases {
     all: Vec<Served>,
+    of_reads: Vec<ReadDatabase>,
+    threads: usize,
 }
 
 impl Databases {
@@ -90,14 +93,21 @@ impl Databases {
     /// # Errors
     /// One cannot be opened, or the memory is not enough.
     pub fn open(config: &Config, progress: &Progress) -> Result<Databases, ServeError> {
+        let (searched, of_reads) = config.by_use();
+        let of_reads: Vec<ReadDatabase> = of_reads.map(opened).collect::<Result<_, _>>()?;
+        let bytes_of_reads: u64 = of_reads
+            .iter()
+            .map(|database| database.bytes(config.threads))
+            .sum();
         let mut all: Vec<Served> = Vec::new();
-        for named in &config.databases {
+        for named in searched {
             let searched = match &config.workers {
                 Some(workers) => {
                     Searched::Divided(divided(named, workers.fragments(), config.threads)?)
                 }
                 None => {
                     let taken: u64 = all.iter().map(|served| served.searched.bytes()).sum();
+                    let taken = taken + bytes_of_reads;
                     let memory = (config.memory / 4 * 3).saturating_sub(taken);
                     let files = named.files.clone();
                     let open = OpenDatabase::open(files, memory, config.threads, progress);
@@ -107,7 +117,11 @@ impl Databases {
             let named = named.clone();
             all.push(Served { named, searched });
         }
-        let databases = Databases { all };
+        let databases = Databases {
+            all,
+            of_reads,
+            threads: config.threads,
+        };
         let left = config.memory.saturating_sub(databases.bytes());
         if left < LEAST {
             return Err(ServeError::Memory {
@@ -131,19 +145,36 @@ impl Databases {
         self.all.iter().map(of).collect()
     }
 
-    /// All, in the order in which people see them.
+    /// Those that are searched, in the order in which people see them.
     pub fn all(&self) -> &[Served] {
         &self.all
     }
 
-    /// The one of a name.
+    /// Those that reads are compared with, and those whose k-mers are looked up.
+    pub fn of_reads(&self) -> &[ReadDatabase] {
+        &self.of_reads
+    }
+
+    /// The one of a name that is searched.
     pub fn named(&self, name: &str) -> Option<&Served> {
         self.all.iter().find(|served| served.named.name == name)
     }
 
+    /// The one of a name for reads.
+    pub fn of_reads_named(&self, name: &str) -> Option<&ReadDatabase> {
+        self.of_reads
+            .iter()
+            .find(|database| database.named.name == name)
+    }
+
     /// Bytes that they take now.
     pub fn bytes(&self) -> u64 {
-        self.all.iter().map(|served| served.searched.bytes()).sum()
+        let searched = self.all.iter().map(|served| served.searched.bytes());
+        let of_reads = self
+            .of_reads
+            .iter()
+            .map(|database| database.bytes(self.threads));
+        searched.chain(of_reads).sum()
     }
 }
 
@@ -161,10 +192,21 @@ pub fn divided(
     divided.map_err(|error| failed(named, error))
 }
 
-fn failed(named: &NamedDatabase, source: SearchError) -> ServeError {
+/// A database for reads.
+///
+/// # Errors
+/// It cannot be opened.
+pub fn opened(named: &NamedDatabase) -> Result<ReadDatabase, ServeError> {
+    ReadDatabase::open(named).map_err(|problem| ServeError::Database {
+        name: named.name.clone(),
+        problem,
+    })
+}
+
+fn failed(named: &NamedDatabase, error: SearchError) -> ServeError {
     ServeError::Database {
         name: named.name.clone(),
-        source: Box::new(source),
+        problem: error.to_string(),
     }
 }
 

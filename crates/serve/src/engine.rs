@@ -21,16 +21,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gyrase_search::{
-    About, Config as SearchConfig, DocumentFiles, FormatError, FoundFragments, QueryHits, Report,
-    ReportFormat, SearchError, SearchMetadata, Sequences, WaitingText,
+    About, Config as SearchConfig, DocumentFiles, FoundFragments, QueryHits, Report, ReportFormat,
+    SearchError, SearchMetadata, WaitingText,
 };
 use gyrase_work::Progress;
 use tokio::runtime::Handle;
 
 use crate::ServeError;
+use crate::answers::{Answers, about};
 use crate::config::Config;
 use crate::databases::{Databases, Searched, Served};
-use crate::job::Job;
+use crate::error::{ReportError, Unsearched};
+use crate::job::{Job, JobKind};
+use crate::reads::{ReadFolder, ReadShare};
 use crate::store::{BatchLimits, Outcome, Store};
 
 /// Letters of jobs that are short: one lane is for them alone.
@@ -64,6 +67,17 @@ pub struct Engine {
     pub fragment_bytes: AtomicU64,
 }
 
+/// Which jobs are done, one search after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Any.
+    Any,
+    /// Short ones.
+    Short,
+    /// Those of reads: workers search.
+    Reads,
+}
+
 /// A search that runs.
 pub struct Running {
     /// How far it is.
@@ -71,29 +85,6 @@ pub struct Running {
     since: Instant,
     jobs: usize,
     is_late: AtomicBool,
-}
-
-/// Why a report cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum ReportError {
-    /// The job asks what the program no longer understands.
-    #[error("{0}")]
-    Options(String),
-    /// Its database is served no more.
-    #[error("the database {0} is served no more")]
-    Database(String),
-    /// The store fails.
-    #[error(transparent)]
-    Store(#[from] ServeError),
-    /// The format cannot tell what the program finds.
-    #[error(transparent)]
-    Format(#[from] FormatError),
-    /// The search fails.
-    #[error(transparent)]
-    Search(#[from] SearchError),
-    /// Nobody takes the report any more, or the disk fails.
-    #[error(transparent)]
-    Write(#[from] io::Error),
 }
 
 impl Engine {
@@ -137,13 +128,16 @@ impl Engine {
         self.draining.load(Relaxed)
     }
 
-    /// Does jobs until the service drains: short ones alone, or any. It waits for them by
-    /// `runtime`.
-    pub fn lane(&self, is_short: bool, runtime: &Handle) {
+    /// Does jobs of a lane until the service drains. It waits for them by `runtime`.
+    pub fn lane(&self, lane: Lane, runtime: &Handle) {
         let limits = BatchLimits {
-            first: if is_short { SHORT } else { u64::MAX },
+            first: match lane {
+                Lane::Short => SHORT,
+                Lane::Any | Lane::Reads => u64::MAX,
+            },
             letters: BATCH.0,
             jobs: BATCH.1,
+            no_searches: lane == Lane::Reads,
         };
         let mut changes = self.store.changes();
         while !self.is_draining() {
@@ -176,8 +170,12 @@ impl Engine {
             if last.elapsed() > Duration::from_secs(60) {
                 last = Instant::now();
                 match self.store.expire(self.config.limits.keep) {
-                    Ok(0) => {}
-                    Ok(jobs) => tracing::info!(jobs, "deleted jobs that were kept long enough"),
+                    Ok(jobs) if jobs.is_empty() => {}
+                    Ok(jobs) => {
+                        jobs.iter().for_each(|id| self.read_folder(id).remove());
+                        let jobs = jobs.len();
+                        tracing::info!(jobs, "deleted jobs that were kept long enough");
+                    }
                     Err(error) => tracing::error!("{error}"),
                 }
             }
@@ -207,7 +205,13 @@ impl Engine {
         if let Some(running) = self.running(id).filter(|running| running.jobs == 1) {
             running.progress.cancel();
         }
+        self.read_folder(id).remove();
         Ok(deleted)
+    }
+
+    /// The files of a job of reads.
+    pub fn read_folder(&self, id: &str) -> ReadFolder {
+        ReadFolder::of(&self.config.jobs, id)
     }
 
     /// Takes a job, and up to so many in all that ask the same, with their queries.
@@ -223,6 +227,7 @@ impl Engine {
             first: u64::MAX,
             letters: BATCH.0,
             jobs,
+            no_searches: false,
         };
         let batch = self.store.take_with(number, limits)?;
         let queries = batch.iter().map(|job| self.store.fasta(&job.id));
@@ -254,7 +259,10 @@ impl Engine {
 
     fn run(&self, batch: &[Job]) {
         let running = self.begin(batch);
-        let found = caught(|| self.search(batch, &running.progress));
+        let found = caught(|| match &batch[0] {
+            job if job.kind == JobKind::Search => self.search(batch, &running.progress),
+            job => self.read(job, &running.progress),
+        });
         match self.ended(batch, &running, found) {
             Some(ended) => self.end(batch, &running, &ended),
             None => batch
@@ -276,7 +284,7 @@ impl Engine {
             Ok(outcomes) => Some(outcomes),
             Err(Unsearched::Cancelled) if running.is_late.load(Relaxed) => {
                 let limit = self.config.limits.time.as_secs();
-                let problem = format!("the search took longer than {limit} seconds");
+                let problem = format!("it took longer than {limit} seconds");
                 Some(self.failed(batch, &problem))
             }
             Err(Unsearched::Cancelled) => {
@@ -295,6 +303,14 @@ impl Engine {
         time.fetch_add(running.since.elapsed().as_millis() as u64, Relaxed);
         let mut all = self.all_running();
         batch.iter().for_each(|job| drop(all.remove(&job.id)));
+        drop(all);
+        let of_reads = batch.iter().filter(|job| job.kind != JobKind::Search);
+        for job in of_reads {
+            let noted = self.store.job(&job.id).ok().flatten();
+            if noted.is_some_and(|job| job.state.has_ended()) {
+                self.read_folder(&job.id).forget_sent();
+            }
+        }
     }
 
     /// Notes how jobs ended, as soon as the disk takes it: what was searched for is not lost, and
@@ -334,6 +350,25 @@ impl Engine {
         };
         open.search(&config, progress, |answer| answers.add(answer))?;
         answers.finish()
+    }
+
+    /// Compares the reads of a job with its database.
+    fn read(&self, job: &Job, progress: &Progress) -> Result<Vec<(String, Outcome)>, Unsearched> {
+        let database = self.databases.of_reads_named(&job.database);
+        let database = database.ok_or_else(|| ReportError::Database(job.database.clone()))?;
+        let scratch = self.scratch()?;
+        let share = ReadShare {
+            memory: self.share(),
+            threads: self.config.threads,
+            scratch: &scratch.path,
+        };
+        let folder = self.read_folder(&job.id);
+        let options = &self.config.classify_options;
+        match database.run(job, options, &folder, share, progress) {
+            Ok(outcome) => Ok(vec![(job.id.clone(), outcome)]),
+            Err(_) if progress.is_cancelled() => Err(Unsearched::Cancelled),
+            Err(problem) => Err(problem.into()),
+        }
     }
 
     /// Nothing found yet by workers, of which so many may be at work for others.
@@ -508,145 +543,6 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
     }
-}
-
-/// Why jobs have no answer.
-#[derive(Debug)]
-pub enum Unsearched {
-    /// Nobody wants it any more, or not now.
-    Cancelled,
-    /// It cannot be, for people.
-    Failed(String),
-}
-
-impl From<String> for Unsearched {
-    fn from(problem: String) -> Unsearched {
-        Unsearched::Failed(problem)
-    }
-}
-
-impl From<SearchError> for Unsearched {
-    fn from(error: SearchError) -> Unsearched {
-        match error {
-            SearchError::Cancelled => Unsearched::Cancelled,
-            other => Unsearched::Failed(other.to_string()),
-        }
-    }
-}
-
-impl From<ReportError> for Unsearched {
-    fn from(error: ReportError) -> Unsearched {
-        match error {
-            ReportError::Search(error) => error.into(),
-            other => Unsearched::Failed(other.to_string()),
-        }
-    }
-}
-
-impl From<io::Error> for Unsearched {
-    fn from(error: io::Error) -> Unsearched {
-        Unsearched::Failed(error.to_string())
-    }
-}
-
-impl From<ServeError> for Unsearched {
-    fn from(error: ServeError) -> Unsearched {
-        Unsearched::Failed(error.to_string())
-    }
-}
-
-fn about(served: &Served, config: &SearchConfig) -> About {
-    About {
-        program: concat!("gyrase ", env!("CARGO_PKG_VERSION")).into(),
-        database: served.named.name.clone(),
-        evalue: config.limits.evalue,
-    }
-}
-
-/// The answers of jobs that were one search, each written as metadata.
-struct Answers<'b> {
-    batch: &'b [Job],
-    about: About,
-    /// The job whose queries are answered, and the number of its first one.
-    job: usize,
-    first: usize,
-    /// The queries of that job.
-    own: Sequences,
-    report: Report,
-    metadata: Vec<u8>,
-    counts: [u64; 2],
-    outcomes: Vec<(String, Outcome)>,
-}
-
-impl<'b> Answers<'b> {
-    fn new(batch: &'b [Job], config: &SearchConfig, served: &Served) -> Answers<'b> {
-        let about = about(served, config);
-        Answers {
-            report: metadata_report(&batch[0], &about),
-            about,
-            batch,
-            job: 0,
-            first: 0,
-            own: Sequences::default(),
-            metadata: Vec::new(),
-            counts: [0; 2],
-            outcomes: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, answer: &QueryHits) -> Result<(), Unsearched> {
-        let job = self.batch.get(self.job).ok_or_else(miscounted)?;
-        let queries = job.queries as usize;
-        if answer.query == self.first {
-            let end = self.first + queries;
-            if end > answer.queries.len() {
-                return Err(miscounted());
-            }
-            self.own = answer.queries.excerpt(self.first..end);
-        }
-        let answer = answer.of_part(&self.own, self.first);
-        self.report.answer(&mut self.metadata, &answer)?;
-        self.counts[0] += answer.hits.len() as u64;
-        self.counts[1] += u64::from(!answer.hits.is_empty());
-        if answer.query + 1 == queries {
-            self.end_job()?;
-        }
-        Ok(())
-    }
-
-    fn end_job(&mut self) -> Result<(), Unsearched> {
-        let job = &self.batch[self.job];
-        self.report
-            .finish(&mut self.metadata, job.queries as usize)?;
-        let [hits, with_hits] = std::mem::take(&mut self.counts);
-        let done = Outcome::Done {
-            metadata: std::mem::take(&mut self.metadata),
-            hits,
-            with_hits,
-        };
-        self.outcomes.push((job.id.clone(), done));
-        self.report = metadata_report(job, &self.about);
-        (self.job, self.first) = (self.job + 1, self.first + job.queries as usize);
-        Ok(())
-    }
-
-    fn finish(self) -> Result<Vec<(String, Outcome)>, Unsearched> {
-        match self.outcomes.len() == self.batch.len() {
-            true => Ok(self.outcomes),
-            false => Err(miscounted()),
-        }
-    }
-}
-
-fn metadata_report(job: &Job, about: &About) -> Report {
-    Report::new(
-        ReportFormat::metadata_with_alignments(job.options.clone()),
-        about.clone(),
-    )
-}
-
-fn miscounted() -> Unsearched {
-    Unsearched::Failed("the queries are not as many as when the job was accepted".into())
 }
 
 /// The answers of some queries of a job, made again.

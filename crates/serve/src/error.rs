@@ -4,18 +4,18 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use gyrase_search::SearchError;
+use gyrase_search::{FormatError, SearchError};
 
 /// Why a service could not start, or had to end.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// A database cannot be opened.
-    #[error("database {name}: {source}")]
+    #[error("database {name}: {problem}")]
     Database {
         /// Its name.
         name: String,
         /// Why.
-        source: Box<SearchError>,
+        problem: String,
     },
     /// Jobs would have no memory beside the databases.
     #[error(
@@ -112,4 +112,72 @@ pub enum ServeError {
     /// Threads or the network cannot be had.
     #[error("the service cannot run: {0}")]
     System(#[from] io::Error),
+}
+
+/// Why a report cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The job asks what the program no longer understands.
+    #[error("{0}")]
+    Options(String),
+    /// Its database is served no more.
+    #[error("the database {0} is served no more")]
+    Database(String),
+    /// The store fails.
+    #[error(transparent)]
+    Store(#[from] ServeError),
+    /// The format cannot tell what the program finds.
+    #[error(transparent)]
+    Format(#[from] FormatError),
+    /// The search fails.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// Nobody takes the report any more, or the disk fails.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+/// Why jobs have no answer.
+#[derive(Debug)]
+pub enum Unsearched {
+    /// Nobody wants it any more, or not now.
+    Cancelled,
+    /// It cannot be, for people.
+    Failed(String),
+}
+
+impl From<String> for Unsearched {
+    fn from(problem: String) -> Unsearched {
+        Unsearched::Failed(problem)
+    }
+}
+
+impl From<SearchError> for Unsearched {
+    fn from(error: SearchError) -> Unsearched {
+        match error {
+            SearchError::Cancelled => Unsearched::Cancelled,
+            other => Unsearched::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<ReportError> for Unsearched {
+    fn from(error: ReportError) -> Unsearched {
+        match error {
+            ReportError::Search(error) => error.into(),
+            other => Unsearched::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Unsearched {
+    fn from(error: io::Error) -> Unsearched {
+        Unsearched::Failed(error.to_string())
+    }
+}
+
+impl From<ServeError> for Unsearched {
+    fn from(error: ServeError) -> Unsearched {
+        Unsearched::Failed(error.to_string())
+    }
 }

@@ -36,6 +36,37 @@ pub fn now() -> i64 {
     since.unwrap_or(Duration::ZERO).as_secs() as i64
 }
 
+/// What is done for a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobKind {
+    /// Its queries are searched for.
+    Search,
+    /// Its reads are classified.
+    Classify,
+    /// The k-mers of its sequences are looked up.
+    Kmers,
+}
+
+impl JobKind {
+    /// All kinds.
+    pub const ALL: [JobKind; 3] = [JobKind::Search, JobKind::Classify, JobKind::Kmers];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            JobKind::Search => "search",
+            JobKind::Classify => "classify",
+            JobKind::Kmers => "kmers",
+        }
+    }
+
+    /// The kind of a name.
+    pub fn named(name: &str) -> Option<JobKind> {
+        JobKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
 /// What has become of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -78,19 +109,23 @@ impl State {
 /// What somebody asks for.
 #[derive(Clone, Debug)]
 pub struct Submission {
+    /// Of [`new_id`].
+    pub id: String,
+    /// What is to be done.
+    pub kind: JobKind,
     /// The name of a database.
     pub database: String,
-    /// Words of the command line, with the program among them.
+    /// Words of the command line, with the program of a search among them.
     pub options: Vec<String>,
     /// What people call it.
     pub title: String,
     /// Who asks.
     pub client: String,
-    /// FASTA as text.
+    /// FASTA as text; nothing where files were sent.
     pub fasta: Vec<u8>,
     /// Sequences in it.
     pub queries: u64,
-    /// Letters of them.
+    /// Letters of them, or bytes of files.
     pub letters: u64,
 }
 
@@ -101,6 +136,8 @@ pub struct Job {
     pub id: String,
     /// Jobs are done in the order of their numbers.
     pub number: i64,
+    /// What is done for it.
+    pub kind: JobKind,
     /// What has become of it.
     pub state: State,
     /// The name of the database.
@@ -109,9 +146,9 @@ pub struct Job {
     pub options: Vec<String>,
     /// What people call it.
     pub title: String,
-    /// Queries.
+    /// Queries; reads or sequences, once they were read.
     pub queries: u64,
-    /// Letters of them.
+    /// Letters of them, or bytes of files.
     pub letters: u64,
     /// When it was accepted, in seconds since 1970.
     pub submitted: i64,
@@ -121,9 +158,9 @@ pub struct Job {
     pub finished: Option<i64>,
     /// How often it began.
     pub attempts: u64,
-    /// Subjects of all queries.
+    /// Subjects of all queries; taxa with reads; k-mers that are there.
     pub hits: u64,
-    /// Queries with a hit.
+    /// Queries with a hit; reads with a taxon; k-mers in all.
     pub with_hits: u64,
     /// Why it failed.
     pub problem: Option<String>,
@@ -143,9 +180,20 @@ impl Job {
         Some(&word[word.len() - length..])
     }
 
+    /// Whether an option without a value was chosen, without its dashes.
+    pub fn has_flag(&self, name: &str) -> bool {
+        let own = |word: &String| word.strip_prefix("--") == Some(name);
+        self.options.iter().any(own)
+    }
+
     /// The command that does the same.
     pub fn command(&self) -> String {
-        let mut command = format!("gyrase search queries.fa --db {}", self.database);
+        let database = &self.database;
+        let mut command = match self.kind {
+            JobKind::Search => format!("gyrase search queries.fa --db {database}"),
+            JobKind::Classify => format!("gyrase classify reads.fq --db {database}"),
+            JobKind::Kmers => format!("gyrase kmers query {database} --reads reads.fa"),
+        };
         for word in &self.options {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.,+=".contains(&byte);
             match word.bytes().all(plain) {

@@ -16,6 +16,7 @@
 //!    `gyrase search` writes (ParaMEDIC: Balaji, Feng, Archuleta, Lin, SC 2007).
 
 mod access;
+mod answers;
 mod config;
 mod databases;
 mod engine;
@@ -24,31 +25,39 @@ mod http;
 mod intake;
 mod job;
 mod plan;
+mod reads;
 mod store;
 mod workers;
 
 use std::fs;
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::net::{SocketAddr, TcpListener};
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
+use gyrase_files::Confinement;
+use gyrase_schedule::PartitionSizes;
 use gyrase_work::Progress;
-use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio_rustls::TlsAcceptor;
 
-pub use config::{Config, NamedDatabase, SearchOptions, ServiceLimits, Workers};
+pub use config::{
+    ClassifyOptions, Config, NamedDatabase, ReadOptions, SearchOptions, ServiceLimits, Workers,
+};
 pub use error::ServeError;
-pub use plan::{DatabasePlan, ServePlan, plan};
+pub use job::JobKind;
+pub use plan::{DatabasePlan, ReadDatabasePlan, ServePlan, plan};
 pub use workers::{WorkerConfig, work};
 
 use access::Access;
 use databases::Databases;
-use engine::{Engine, scratch_folder};
+use engine::{Engine, Lane, scratch_folder};
 use http::App;
+use reads::ReadFolder;
 use store::Store;
 use workers::{Dispatcher, Event};
 
@@ -64,7 +73,7 @@ const ANSWERING: usize = 2;
 pub fn run(
     config: Config,
     progress: &Progress,
-    ready: impl FnOnce(SocketAddr, Option<SocketAddr>),
+    ready: impl FnOnce(SocketAddr, Option<SocketAddr>) + Send,
 ) -> Result<(), ServeError> {
     let access = config.tokens.as_deref().map(Access::read).transpose()?;
     let tls = config.tls.as_ref().map(http::tls).transpose()?;
@@ -76,29 +85,101 @@ pub fn run(
         .transpose()?;
     let store = Arc::new(Store::open(&config.jobs)?);
     let scratch = emptied(scratch_folder(&config.jobs))?;
+    // A store that fails knows nothing: then nothing is removed.
+    ReadFolder::remove_unknown(&config.jobs, |id| !matches!(store.job(id), Ok(None)));
     progress.start("serve", 0);
+    let listener = listen(config.listen)?;
+    let own = config.metrics.map(listen).transpose()?;
+    ready(
+        listener.local_addr()?,
+        own.as_ref().map(TcpListener::local_addr).transpose()?,
+    );
+    let engine = Arc::new(Engine::new(config, databases, store));
+    let app = Arc::new(App::new(Arc::clone(&engine), access));
+    let served = thread::scope(|scope| {
+        // What this thread is kept from, whoever called is not.
+        let service = thread::Builder::new().name("service".into());
+        let serving = || {
+            confine(engine.config());
+            serve(app, sizes, ((listener, tls), own), progress)
+        };
+        let serving = service.spawn_scoped(scope, serving)?;
+        serving.join().unwrap_or_else(|panic| resume_unwind(panic))
+    });
+    let _ = fs::remove_dir_all(&scratch);
+    served
+}
+
+/// Keeps this thread, and those that it starts, from all files but databases and jobs.
+fn confine(config: &Config) {
+    let databases = || config.databases.iter().flat_map(|named| &named.files);
+    // Any program may start a worker, and an alias of BLAST may name any file.
+    if config.workers.is_some() || databases().any(|path| is_alias(path)) {
+        return;
+    }
+    let system = ["/proc", "/sys"].map(PathBuf::from);
+    let confinement = Confinement {
+        read: databases()
+            .flat_map(|path| beside(path))
+            .chain(system)
+            .collect(),
+        write: vec![config.jobs.clone()],
+    };
+    match confinement.enforce() {
+        Ok(true) => tracing::info!("no files but databases and jobs can be opened (Landlock)"),
+        Ok(false) => tracing::info!("this system cannot keep the service from other files"),
+        Err(error) => tracing::warn!("the service is not kept from other files: {error}"),
+    }
+}
+
+fn is_alias(database: &Path) -> bool {
+    let with = |ending: &str| {
+        let mut name = database.as_os_str().to_owned();
+        name.push(ending);
+        Path::new(&name).exists()
+    };
+    with(".nal") || with(".pal")
+}
+
+/// A database, its folder, and what links there lead to.
+fn beside(database: &Path) -> Vec<PathBuf> {
+    let folder = match database.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+    let targets = links.filter_map(|entry| entry.path().canonicalize().ok());
+    [database.to_path_buf(), folder.to_path_buf()]
+        .into_iter()
+        .chain(targets)
+        .collect()
+}
+
+type Listeners = ((TcpListener, Option<TlsAcceptor>), Option<TcpListener>);
+
+/// Answers requests and does jobs until `progress` is cancelled.
+fn serve(
+    app: Arc<App>,
+    sizes: Option<Vec<PartitionSizes>>,
+    ((listener, tls), own): Listeners,
+    progress: &Progress,
+) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(ANSWERING)
         .thread_name("http")
         .enable_all()
         .build()?;
-    let listener = runtime.block_on(listen(config.listen))?;
-    let own = config
-        .metrics
-        .map(|address| runtime.block_on(listen(address)));
-    let own = own.transpose()?;
-    let engine = Arc::new(Engine::new(config, databases, store));
+    let entered = runtime.enter();
+    let listener = (tokio::net::TcpListener::from_std(listener)?, tls);
+    let own = own.map(tokio::net::TcpListener::from_std).transpose()?;
+    drop(entered);
+    let engine = Arc::clone(&app.engine);
     let workers = engine.config().workers.as_ref().zip(sizes);
     let dispatcher = workers.map(|(workers, sizes)| Dispatcher::new(&engine, workers, sizes));
-    let app = Arc::new(App::new(Arc::clone(&engine), access));
-    ready(
-        listener.local_addr()?,
-        own.as_ref().map(TcpListener::local_addr).transpose()?,
-    );
     let (end, ended) = watch::channel(false);
     let connections = engine.config().limits.connections;
     let router = http::router(Arc::clone(&app));
-    let listener = (listener, tls);
     let serving = runtime.spawn(http::serve(listener, router, connections, ended.clone()));
     if let Some(own) = own {
         let router = http::own_router(app);
@@ -108,7 +189,6 @@ pub fn run(
     end.send_replace(true);
     let _ = runtime.block_on(serving);
     runtime.shutdown_timeout(Duration::from_secs(1));
-    let _ = fs::remove_dir_all(&scratch);
     Ok(())
 }
 
@@ -125,10 +205,11 @@ fn do_jobs(
             Some(dispatcher) => {
                 runtime.spawn(tell(engine.store().changes(), dispatcher.events()));
                 named("dispatcher").spawn_scoped(scope, || dispatcher.run())?;
+                named("lane-of-reads").spawn_scoped(scope, || engine.lane(Lane::Reads, runtime))?;
             }
             None => {
-                for (name, is_short) in [("lane", false), ("lane-of-short", true)] {
-                    named(name).spawn_scoped(scope, move || engine.lane(is_short, runtime))?;
+                for (name, lane) in [("lane", Lane::Any), ("lane-of-short", Lane::Short)] {
+                    named(name).spawn_scoped(scope, move || engine.lane(lane, runtime))?;
                 }
             }
         }
@@ -155,7 +236,10 @@ fn emptied(path: PathBuf) -> Result<PathBuf, ServeError> {
     }
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
-    let listener = TcpListener::bind(address).await;
+fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    let listener = TcpListener::bind(address).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
     listener.map_err(|source| ServeError::Listen { address, source })
 }

@@ -10,8 +10,10 @@ use crate::workers::partition_sizes;
 /// What a service takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServePlan {
-    /// Of each database.
+    /// Of each database that is searched.
     pub databases: Vec<DatabasePlan>,
+    /// Of each database for reads.
+    pub of_reads: Vec<ReadDatabasePlan>,
     /// Bytes of memory without which the service does not start; those of workers are apart.
     pub least_memory: u64,
 }
@@ -27,6 +29,17 @@ pub struct DatabasePlan {
     pub bytes: [u64; 2],
     /// Workers that share a job, at least and at most; none where the service searches by itself.
     pub workers: Option<[usize; 2]>,
+}
+
+/// What a database for reads takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadDatabasePlan {
+    /// Its name.
+    pub name: String,
+    /// How many things it holds, and what one of them is.
+    pub holds: (u64, &'static str),
+    /// Bytes in memory.
+    pub bytes: u64,
 }
 
 /// Says what a service will take, and refuses what it would refuse for want of memory.
@@ -47,15 +60,22 @@ pub fn plan(config: &Config) -> Result<ServePlan, ServeError> {
             workers: sizes.transpose()?.map(|sizes| [sizes.least, sizes.most]),
         })
     };
-    let databases: Vec<_> = config
-        .databases
-        .iter()
-        .map(of)
-        .collect::<Result<_, ServeError>>()?;
-    let taken = match pool {
+    let (searched, of_reads) = config.by_use();
+    let databases: Vec<_> = searched.map(of).collect::<Result<_, ServeError>>()?;
+    let of_reads = of_reads.map(|named| {
+        let database = databases::opened(named)?;
+        Ok(ReadDatabasePlan {
+            name: named.name.clone(),
+            holds: database.size(),
+            bytes: database.bytes(config.threads),
+        })
+    });
+    let of_reads: Vec<_> = of_reads.collect::<Result<_, ServeError>>()?;
+    let of_searches = match pool {
         Some(_) => 0,
         None => databases.iter().map(|plan| plan.bytes[0]).sum(),
     };
+    let taken: u64 = of_searches + of_reads.iter().map(|plan| plan.bytes).sum::<u64>();
     let least_memory = databases::least_memory(taken);
     if least_memory > config.memory {
         return Err(ServeError::Memory {
@@ -66,6 +86,7 @@ pub fn plan(config: &Config) -> Result<ServePlan, ServeError> {
     }
     Ok(ServePlan {
         databases,
+        of_reads,
         least_memory,
     })
 }

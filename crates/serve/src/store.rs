@@ -11,14 +11,15 @@ use tokio::sync::watch;
 
 use crate::ServeError;
 use crate::config::ServiceLimits;
-use crate::job::{Job, State, Submission, new_id, now};
+use crate::job::{Job, JobKind, State, Submission, now};
 
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const SCHEMA: &str = "
 CREATE TABLE job (
   number INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL DEFAULT 'search',
   state TEXT NOT NULL,
   database TEXT NOT NULL,
   options TEXT NOT NULL,
@@ -42,17 +43,25 @@ CREATE TABLE content (
 );
 ";
 
+/// What a store of version 1 lacks.
+const SINCE_1: &str = "ALTER TABLE job ADD COLUMN kind TEXT NOT NULL DEFAULT 'search';";
+
 const COLUMNS: &str = "id, number, state, database, options, title, queries, letters, submitted, \
-                       started, finished, attempts, hits, with_hits, problem";
+                       started, finished, attempts, hits, with_hits, problem, kind";
 
 /// How often the service may end while a job runs: once in company, then alone. A job that ends the
 /// service each time would end it for ever.
 const ATTEMPTS: u64 = 4;
 
+/// Statements of SQL that a connection keeps: all that there are.
+const STATEMENTS: usize = 64;
+
 /// Jobs, and where changes of them are heard of.
 pub struct Store {
     path: PathBuf,
     connection: Mutex<Connection>,
+    /// Reads while the other waits for the disk.
+    reader: Mutex<Connection>,
     changes: watch::Sender<u64>,
     /// Keeps other services from the folder.
     _lock: File,
@@ -67,6 +76,8 @@ pub struct BatchLimits {
     pub letters: u64,
     /// Jobs.
     pub jobs: usize,
+    /// Whether searches are done by others.
+    pub no_searches: bool,
 }
 
 /// Why a job is not accepted.
@@ -93,9 +104,11 @@ pub enum Outcome {
     Done {
         /// Metadata of a search.
         metadata: Vec<u8>,
-        /// Subjects of all queries.
+        /// Reads or sequences, where they were not counted before.
+        queries: Option<u64>,
+        /// As [`Job`] has it.
         hits: u64,
-        /// Queries with a hit.
+        /// As [`Job`] has it.
         with_hits: u64,
     },
     /// Without.
@@ -135,14 +148,17 @@ impl Store {
             source,
         };
         let connection = Connection::open(&path).map_err(failed)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let found = prepare(&connection).map_err(failed)?;
         if found != VERSION {
             let known = VERSION;
             return Err(ServeError::Version { path, found, known });
         }
+        let reader = reader(&path).map_err(failed)?;
         let store = Store {
             path,
             connection: Mutex::new(connection),
+            reader: Mutex::new(reader),
             changes: watch::Sender::new(0),
             _lock: lock,
         };
@@ -155,17 +171,11 @@ impl Store {
         self.changes.subscribe()
     }
 
-    /// Accepts a job; gives its identifier.
+    /// Accepts a job.
     ///
     /// # Errors
     /// Too many wait, or it cannot be kept.
-    pub fn submit(
-        &self,
-        asked: &Submission,
-        limits: &ServiceLimits,
-    ) -> Result<String, NotAccepted> {
-        let id = new_id().map_err(std::io::Error::from);
-        let id = id.map_err(ServeError::System)?;
+    pub fn submit(&self, asked: &Submission, limits: &ServiceLimits) -> Result<(), NotAccepted> {
         let counted = self.transact(|change| {
             let sql = "SELECT count(*), count(*) FILTER (WHERE client = ?1) FROM job \
                        WHERE state = 'queued'";
@@ -179,27 +189,27 @@ impl Store {
                 return Ok(Err(NotAccepted::FullForClient));
             }
             let options = serde_json::to_string(&asked.options).expect("texts are JSON");
-            change.execute(
-                "INSERT INTO job (id, state, database, options, title, client, queries, letters, \
-                 submitted) VALUES (?1, 'queued', ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                params![
-                    id,
-                    asked.database,
-                    options,
-                    asked.title,
-                    asked.client,
-                    asked.queries,
-                    asked.letters,
-                    now()
-                ],
-            )?;
+            let job = "INSERT INTO job (id, state, database, options, title, client, queries, letters, \
+                       submitted, kind) VALUES (?1, 'queued', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+            change.prepare_cached(job)?.execute(params![
+                asked.id,
+                asked.database,
+                options,
+                asked.title,
+                asked.client,
+                asked.queries,
+                asked.letters,
+                now(),
+                asked.kind.name()
+            ])?;
             let content = "INSERT INTO content (id, fasta) VALUES (?1, ?2)";
-            change.execute(content, params![id, asked.fasta])?;
+            let mut content = change.prepare_cached(content)?;
+            content.execute(params![asked.id, asked.fasta])?;
             Ok(Ok(()))
         })?;
         counted?;
         self.tell();
-        Ok(id)
+        Ok(())
     }
 
     /// A job.
@@ -249,7 +259,8 @@ impl Store {
     pub fn fasta(&self, id: &str) -> Result<Vec<u8>, ServeError> {
         self.look(|connection| {
             let sql = "SELECT fasta FROM content WHERE id = ?1";
-            connection.query_row(sql, [id], |row| row.get(0))
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.query_row([id], |row| row.get(0))
         })
     }
 
@@ -260,7 +271,8 @@ impl Store {
     pub fn metadata(&self, id: &str) -> Result<Vec<u8>, ServeError> {
         self.look(|connection| {
             let sql = "SELECT metadata FROM content WHERE id = ?1";
-            connection.query_row(sql, [id], |row| row.get(0))
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.query_row([id], |row| row.get(0))
         })
     }
 
@@ -272,10 +284,16 @@ impl Store {
     /// The store fails.
     pub fn take(&self, limits: BatchLimits) -> Result<Vec<Job>, ServeError> {
         let limit = i64::try_from(limits.first).unwrap_or(i64::MAX);
-        let which = "letters <= ?1 ORDER BY \
-                     (SELECT count(*) FROM job AS other WHERE other.state = 'running' AND \
-                     other.client = job.client), attempts > 1, number LIMIT 1";
-        self.take_first(which, limit, limits)
+        let kinds = match limits.no_searches {
+            true => "kind <> 'search' AND",
+            false => "",
+        };
+        let which = format!(
+            "{kinds} letters <= ?1 ORDER BY \
+             (SELECT count(*) FROM job AS other WHERE other.state = 'running' AND \
+             other.client = job.client), attempts > 1, number LIMIT 1"
+        );
+        self.take_first(&which, limit, limits)
     }
 
     /// Takes a job, and with it others of the same question, as [`take`](Store::take) does. Nothing
@@ -308,14 +326,15 @@ impl Store {
         Ok(batch)
     }
 
-    /// The jobs that wait and were accepted after one, in their order.
+    /// The searches that wait and were accepted after one, in their order.
     ///
     /// # Errors
     /// The store fails.
     pub fn waiting_behind(&self, number: i64) -> Result<Vec<Job>, ServeError> {
         self.look(|connection| {
             let sql = format!(
-                "SELECT {COLUMNS} FROM job WHERE state = 'queued' AND number > ?1 ORDER BY number"
+                "SELECT {COLUMNS} FROM job WHERE state = 'queued' AND kind = 'search' \
+                 AND number > ?1 ORDER BY number"
             );
             let mut statement = connection.prepare_cached(&sql)?;
             statement.query_map([number], job)?.collect()
@@ -347,13 +366,17 @@ impl Store {
         Ok(deleted)
     }
 
-    /// Deletes jobs that ended so long ago; gives how many.
+    /// Deletes jobs that ended so long ago; gives their identifiers.
     ///
     /// # Errors
     /// The store fails.
-    pub fn expire(&self, keep: Duration) -> Result<usize, ServeError> {
+    pub fn expire(&self, keep: Duration) -> Result<Vec<String>, ServeError> {
         let before = now() - i64::try_from(keep.as_secs()).unwrap_or(i64::MAX);
-        self.transact(|change| change.execute("DELETE FROM job WHERE finished <= ?1", [before]))
+        self.transact(|change| {
+            let sql = "DELETE FROM job WHERE finished <= ?1 RETURNING id";
+            let mut statement = change.prepare_cached(sql)?;
+            statement.query_map([before], |row| row.get(0))?.collect()
+        })
     }
 
     /// Lets jobs wait again that ran when the service ended.
@@ -375,7 +398,7 @@ impl Store {
         &self,
         with: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, ServeError> {
-        with(&self.connection()).map_err(|source| self.error(source))
+        with(&locked(&self.reader)).map_err(|source| self.error(source))
     }
 
     /// All that `with` does, or nothing of it.
@@ -384,7 +407,7 @@ impl Store {
         with: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
     ) -> Result<T, ServeError> {
         let done = (|| {
-            let mut connection = self.connection();
+            let mut connection = locked(&self.connection);
             let change = connection.transaction()?;
             let done = with(&change)?;
             change.commit()?;
@@ -398,19 +421,25 @@ impl Store {
         self.changes.send_modify(|number| *number += 1);
     }
 
-    fn connection(&self) -> MutexGuard<'_, Connection> {
-        // A transaction that a panic cut short was rolled back.
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn error(&self, source: rusqlite::Error) -> ServeError {
         ServeError::Store {
             path: self.path.clone(),
             source,
         }
     }
+}
+
+fn locked(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
+    // A transaction that a panic cut short was rolled back.
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A connection that sees what was committed, and changes nothing.
+fn reader(path: &Path) -> rusqlite::Result<Connection> {
+    let reader = Connection::open(path)?;
+    reader.busy_timeout(Duration::from_secs(10))?;
+    reader.pragma_update(None, "query_only", true)?;
+    Ok(reader)
 }
 
 /// Settles how a store is written, and makes its tables where it is new; gives its version.
@@ -420,11 +449,14 @@ fn prepare(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     let version = || connection.pragma_query_value(None, "user_version", |row| row.get(0));
-    if version()? == 0 {
-        connection.execute_batch(&format!(
-            "BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;"
-        ))?;
-    }
+    let change = match version()? {
+        0 => SCHEMA,
+        1 => SINCE_1,
+        other => return Ok(other),
+    };
+    connection.execute_batch(&format!(
+        "BEGIN; {change} PRAGMA user_version = {VERSION}; COMMIT;"
+    ))?;
     version()
 }
 
@@ -432,7 +464,7 @@ fn prepare(connection: &Connection) -> rusqlite::Result<i64> {
 fn begin(change: &Transaction, first: Job, limits: BatchLimits) -> rusqlite::Result<Vec<Job>> {
     let mut batch = vec![first];
     // What ended the service may be one of those that ran: each of them runs alone now.
-    if batch[0].attempts == 0 {
+    if batch[0].attempts == 0 && batch[0].kind == JobKind::Search {
         others(change, limits, &mut batch)?;
     }
     let sql = "UPDATE job SET state = 'running', started = ?1, attempts = attempts + 1 \
@@ -449,8 +481,8 @@ fn begin(change: &Transaction, first: Job, limits: BatchLimits) -> rusqlite::Res
 fn others(change: &Transaction, limits: BatchLimits, batch: &mut Vec<Job>) -> rusqlite::Result<()> {
     let first = &batch[0];
     let sql = format!(
-        "SELECT {COLUMNS} FROM job WHERE state = 'queued' AND attempts = 0 AND number > ?1 \
-         AND database = ?2 AND options = ?3 ORDER BY number LIMIT ?4"
+        "SELECT {COLUMNS} FROM job WHERE state = 'queued' AND attempts = 0 \
+         AND kind = 'search' AND number > ?1 AND database = ?2 AND options = ?3 ORDER BY number LIMIT ?4"
     );
     let mut statement = change.prepare_cached(&sql)?;
     let options = serde_json::to_string(&first.options).expect("texts are JSON");
@@ -471,16 +503,17 @@ fn note(change: &Transaction, id: &str, outcome: &Outcome) -> rusqlite::Result<(
     match outcome {
         Outcome::Done {
             metadata,
+            queries,
             hits,
             with_hits,
         } => {
             let content = "UPDATE content SET metadata = ?1 WHERE id = ?2";
-            change.execute(content, params![metadata, id])?;
-            change.execute(
-                "UPDATE job SET state = 'done', finished = ?1, hits = ?2, with_hits = ?3 \
-                 WHERE id = ?4",
-                params![now(), hits, with_hits, id],
-            )?;
+            let mut content = change.prepare_cached(content)?;
+            content.execute(params![metadata, id])?;
+            let done = "UPDATE job SET state = 'done', finished = ?1, hits = ?2, with_hits = ?3, \
+                        queries = coalesce(?4, queries) WHERE id = ?5";
+            let mut done = change.prepare_cached(done)?;
+            done.execute(params![now(), hits, with_hits, queries, id])?;
         }
         Outcome::Failed { problem } => {
             let failed =
@@ -497,9 +530,11 @@ fn note(change: &Transaction, id: &str, outcome: &Outcome) -> rusqlite::Result<(
 
 fn job(row: &Row) -> rusqlite::Result<Job> {
     let (state, options): (String, String) = (row.get(2)?, row.get(4)?);
+    let kind: String = row.get(15)?;
     Ok(Job {
         id: row.get(0)?,
         number: row.get(1)?,
+        kind: JobKind::named(&kind).unwrap_or(JobKind::Search),
         state: State::named(&state).unwrap_or(State::Failed),
         database: row.get(3)?,
         options: serde_json::from_str(&options).unwrap_or_default(),
@@ -519,9 +554,17 @@ fn job(row: &Row) -> rusqlite::Result<Job> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::new_id;
+
+    fn submit(store: &Store, asked: &Submission) -> Result<String, NotAccepted> {
+        store.submit(asked, &ServiceLimits::default())?;
+        Ok(asked.id.clone())
+    }
 
     fn asked(client: &str, options: &[&str]) -> Submission {
         Submission {
+            id: new_id().unwrap(),
+            kind: JobKind::Search,
             database: "nt".into(),
             options: options.iter().map(ToString::to_string).collect(),
             title: String::new(),
@@ -536,6 +579,7 @@ mod tests {
         first: u64::MAX,
         letters: 100,
         jobs: 3,
+        no_searches: false,
     };
 
     fn ids(batch: &[Job]) -> Vec<&str> {
@@ -546,10 +590,7 @@ mod tests {
     fn jobs_of_one_question_run_together_and_wait_again_alone() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
-        let submit = |options: &[&str]| {
-            let limits = ServiceLimits::default();
-            store.submit(&asked("a", options), &limits).unwrap()
-        };
+        let submit = |options: &[&str]| submit(&store, &asked("a", options)).unwrap();
         let one = submit(&["--top", "5"]);
         let other = submit(&["--top", "6"]);
         let same = submit(&["--top", "5"]);
@@ -567,6 +608,7 @@ mod tests {
         assert_eq!(alone[0].attempts, 1);
         let done = Outcome::Done {
             metadata: vec![7],
+            queries: None,
             hits: 3,
             with_hits: 1,
         };
@@ -577,8 +619,8 @@ mod tests {
         assert_eq!(ids(&store.take(ALL).unwrap()), [&other]);
         assert!(store.delete(&same).unwrap() && !store.delete(&same).unwrap());
         assert!(store.take(ALL).unwrap().is_empty());
-        assert_eq!(store.expire(Duration::from_secs(60)).unwrap(), 0);
-        assert_eq!(store.expire(Duration::ZERO).unwrap(), 1);
+        assert!(store.expire(Duration::from_secs(60)).unwrap().is_empty());
+        assert_eq!(store.expire(Duration::ZERO).unwrap(), [one.as_str()]);
         assert_eq!(store.job(&one).unwrap(), None);
         assert!(
             store.fasta(&one).is_err(),
@@ -590,9 +632,7 @@ mod tests {
     fn a_job_that_ends_the_service_three_times_fails() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
-        let id = store
-            .submit(&asked("a", &[]), &ServiceLimits::default())
-            .unwrap();
+        let id = submit(&store, &asked("a", &[])).unwrap();
         store.take(ALL).unwrap();
         store.finish(&[(id.clone(), Outcome::Interrupted)]).unwrap();
         drop(store);
@@ -619,7 +659,10 @@ mod tests {
             waiting_of_client: 3,
             ..ServiceLimits::default()
         };
-        let submit = |client, options: &[&str]| store.submit(&asked(client, options), &limits);
+        let submit = |client, options: &[&str]| {
+            let asked = asked(client, options);
+            store.submit(&asked, &limits).map(|()| asked.id)
+        };
         for number in ["1", "2", "3"] {
             submit("a", &["--top", number]).unwrap();
         }
@@ -631,5 +674,53 @@ mod tests {
         assert_eq!(ids(&store.take(ALL).unwrap()), [&other]);
         let long = BatchLimits { first: 3, ..ALL };
         assert!(store.take(long).unwrap().is_empty());
+    }
+
+    #[test]
+    fn jobs_of_reads_run_alone_and_are_not_for_workers() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let of_reads = |kind| Submission {
+            kind,
+            ..asked("a", &[])
+        };
+        let [one, other] = [JobKind::Classify; 2].map(of_reads);
+        let search = asked("a", &[]);
+        for asked in [&one, &search, &other] {
+            submit(&store, asked).unwrap();
+        }
+        let searches = store.waiting_behind(0).unwrap();
+        assert_eq!(ids(&searches), [&search.id]);
+        assert_eq!(ids(&store.take(ALL).unwrap()), [&one.id]);
+        let of_reads = BatchLimits {
+            no_searches: true,
+            ..ALL
+        };
+        assert_eq!(ids(&store.take(of_reads).unwrap()), [&other.id]);
+        assert!(store.take(of_reads).unwrap().is_empty());
+        let done = Outcome::Done {
+            metadata: Vec::new(),
+            queries: Some(5),
+            hits: 2,
+            with_hits: 3,
+        };
+        store.finish(&[(one.id.clone(), done)]).unwrap();
+        let job = store.job(&one.id).unwrap().unwrap();
+        assert_eq!((job.kind, job.queries), (JobKind::Classify, 5));
+    }
+
+    #[test]
+    fn a_store_of_version_1_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = SCHEMA.replace("  kind TEXT NOT NULL DEFAULT 'search',\n", "");
+        let path = folder.path().join("jobs.sqlite");
+        let row = "INSERT INTO job (id, state, database, options, title, client, queries, \
+                   letters, submitted) VALUES ('x', 'queued', 'nt', '[]', '', 'a', 1, 4, 0);";
+        let connection = Connection::open(&path).unwrap();
+        let text = format!("{old} {row} PRAGMA user_version = 1;");
+        connection.execute_batch(&text).unwrap();
+        drop(connection);
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(ids(&store.waiting_behind(0).unwrap()), ["x"]);
     }
 }

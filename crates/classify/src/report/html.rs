@@ -23,9 +23,13 @@ use super::lines::name;
 use crate::tally::{EvidenceNumbers, Tally};
 use gyrase_taxonomy::{ROOT, Taxon, Taxonomy};
 
-const STYLE: &str = include_str!("html/page.css");
-const BODY: &str = include_str!("html/body.html");
-const SCRIPT: &str = include_str!("html/page.js");
+/// The page: its style, its script, and what stands around the data.
+pub const PAGE: Page = Page {
+    title: "Taxa",
+    style: include_str!("html/page.css"),
+    body: include_str!("html/body.html"),
+    script: include_str!("html/page.js"),
+};
 
 /// Writes the page: the species of every sample, then all taxa as rings that can be searched and
 /// entered, then where it comes from.
@@ -41,9 +45,8 @@ pub fn html(
     let still = Overview::new(taxonomy, samples).html();
     let page = Page {
         title,
-        style: STYLE,
-        body: &[&still, BODY, &origin.html()].concat(),
-        script: SCRIPT,
+        body: &[&still, PAGE.body, &origin.html()].concat(),
+        ..PAGE
     };
     page.write(out, |out| data(taxonomy, samples, out))
 }

@@ -88,8 +88,8 @@ pub struct Search {
 
     /// Format, as BLAST numbers them: 0 is text, 1 to 4 text along the query, 6 a table, 7 one with
     /// comments, 10 has commas, 5 and 16 are XML, 15 is JSON, 13 and 14 are 15 and 16 in a file for
-    /// each query, 17 is SAM; or jsonl, paf, html (a page); behind a table's number may stand
-    /// columns and what divides them: "6 delim=; std qseq sseq"
+    /// each query, 17 is SAM; or jsonl, paf, fasta (what is aligned of subjects), html (a page);
+    /// behind a table's number may stand columns and what divides them: "6 delim=; std qseq sseq"
     #[arg(long, value_name = "FORMAT", default_value = "6")]
     format: ReportFormat,
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use gyrase_picture::words::{bytes, grouped};
+use gyrase_picture::words::{bytes, grouped, things};
 use gyrase_serve::{Config, NamedDatabase, ServeError, ServiceLimits, run};
 use serde_json::json;
 
@@ -17,7 +17,7 @@ use crate::cmd::rows::Table;
 use crate::failure::{Code, Failure, Result};
 use crate::session::Session;
 use crate::size::Size;
-use words::{named, pair, search_options};
+use words::{classify_options, named, origin, pair, search_options};
 use worker::WorkerOptions;
 
 pub use worker::ServeWorker;
@@ -32,19 +32,23 @@ Examples:
   gyrase serve --db refs=refs.gysd --tokens tokens.txt
   gyrase serve --db refs=refs.gysd --workers 4 --worker-memory 200M
   gyrase serve --db refs=refs.gysd --workers 4 --worker-on 'ssh node2'
+  gyrase serve --db taxa=refs.gydb --db counts=s.gyk
 
 Then open http://127.0.0.1:8080, or send jobs by a program:
   curl -F file=@queries.fa -F database=refs 127.0.0.1:8080/api/v1/jobs
+  curl -F reads=@reads.fq -F database=taxa 127.0.0.1:8080/api/v1/reads
 
 Programs that know NCBI's interface, such as Biopython, find it at /Blast.cgi.
 Jobs are in the folder --jobs, and survive the end of the service: what was
 accepted is answered. docs/serve.md tells how to run it for others.";
 
-/// Serve searches over HTTP: a page for people, JSON and NCBI's interface for programs.
+/// Serve searches, classification and counts of k-mers over HTTP: a page for people, JSON and
+/// NCBI's interface for programs.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Serve {
-    /// A database and its name for people: FASTA files, `.gysd` of `gyrase index`, BLAST databases
+    /// A database and its name for people. Searched: FASTA files, `.gysd` of `gyrase index`, BLAST
+    /// databases; for reads that are classified: `.gydb`; for k-mers that are looked up: a `.gyk`
     #[arg(long, value_name = "NAME=FILE,...", required = true, value_parser = named)]
     db: Vec<NamedDatabase>,
 
@@ -80,6 +84,11 @@ pub struct Serve {
     #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
     trusted_proxy: Vec<IpAddr>,
 
+    /// An origin, such as https://genomes.example.org, whose pages may ask in browsers: a genome
+    /// browser there; may be given again
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    allow_origin: Vec<String>,
+
     /// How long jobs may go on once the service is asked to stop, in seconds; then they wait for
     /// its next start
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
@@ -99,6 +108,10 @@ struct ServeLimits {
     /// Size of a request
     #[arg(long, value_name = "SIZE", default_value = "32M")]
     max_body: Size,
+
+    /// Size of the files of reads of a job, as they are sent
+    #[arg(long, value_name = "SIZE", default_value = "4G")]
+    max_reads: Size,
 
     /// Letters of the queries of a job
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
@@ -155,7 +168,11 @@ impl Serve {
                 "bytes": plan.bytes[0], "bytes_with_seeds": plan.bytes[1], "workers": plan.workers,
             })
         });
-        session.note("databases", databases.collect::<Vec<_>>());
+        let of_reads = plan
+            .of_reads
+            .iter()
+            .map(|plan| json!({"name": plan.name, "holds": plan.holds.0, "bytes": plan.bytes}));
+        session.note("databases", databases.chain(of_reads).collect::<Vec<_>>());
         session.note("bytes", json!({"least_memory": plan.least_memory}));
         let mut table = Table::default();
         for plan in &plan.databases {
@@ -177,6 +194,12 @@ impl Serve {
                 table.row("  workers", format!("{least} to {most} share a job"));
             }
         }
+        for plan in &plan.of_reads {
+            let (many, what) = plan.holds;
+            table.row("database", &plan.name);
+            table.row("  holds", things(many, what));
+            table.row("  in memory", bytes(plan.bytes));
+        }
         table.row("memory", format!("{} allowed", bytes(config.memory)));
         table.row("least memory", bytes(plan.least_memory));
         if let Some(workers) = &config.workers {
@@ -190,6 +213,7 @@ impl Serve {
         let databases = self.databases()?;
         let limits = ServiceLimits {
             body: self.limits.max_body.of(session.memory),
+            reads: self.limits.max_reads.of(session.memory),
             letters: self.limits.max_letters,
             queries: self.limits.max_queries,
             waiting: self.limits.max_waiting,
@@ -212,7 +236,9 @@ impl Serve {
             tokens: self.tokens,
             tls: self.tls_cert.zip(self.tls_key).map(Into::into),
             trusted_proxies: self.trusted_proxy,
+            origins: self.allow_origin,
             search_options: Arc::new(search_options),
+            classify_options: Arc::new(classify_options),
         })
     }
 

@@ -27,6 +27,8 @@ mod samples;
 mod search;
 mod send;
 mod serve;
+mod serve_reads;
+mod service;
 mod skewed;
 mod spectrum;
 mod stops;

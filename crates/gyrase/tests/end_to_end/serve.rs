@@ -1,145 +1,14 @@
 //! `gyrase serve`: jobs over HTTP, with the bytes of the command line, also behind `kill -9`.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, ChildStderr, Stdio};
+use std::io::{BufRead, Read};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::place::{Place, gzip};
 use crate::search::PROTEINS;
-
-/// How long anything may take on a busy machine.
-const SOON: Duration = Duration::from_secs(60);
-
-/// A service that runs.
-struct Service {
-    child: Child,
-    address: String,
-    log: BufReader<ChildStderr>,
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// What a service answers.
-#[derive(Debug)]
-struct Answer {
-    status: u16,
-    head: String,
-    body: Vec<u8>,
-}
-
-impl Answer {
-    fn text(&self) -> &str {
-        std::str::from_utf8(&self.body).unwrap()
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
-    }
-}
-
-impl Service {
-    fn start(place: &Place, args: &[&str]) -> Service {
-        Service::start_behind("true", place, args)
-    }
-
-    /// One behind `shell` text such as `ulimit -f 8`.
-    fn start_behind(shell: &str, place: &Place, args: &[&str]) -> Service {
-        let mut command = place.behind(shell, &["serve", "--listen", "127.0.0.1:0"]);
-        let mut child = command.args(args).stderr(Stdio::piped()).spawn().unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        log.read_line(&mut line).unwrap();
-        let address = line.trim().rsplit("http://").next().unwrap().to_string();
-        assert!(address.starts_with("127.0.0.1:"), "{line}");
-        Service {
-            child,
-            address,
-            log,
-        }
-    }
-
-    fn ask(&self, request: &[u8]) -> Answer {
-        let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.write_all(request).unwrap();
-        let mut all = Vec::new();
-        stream.read_to_end(&mut all).unwrap();
-        let end = all.windows(4).position(|four| four == b"\r\n\r\n");
-        let end = end.unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&all)));
-        let head = String::from_utf8(all[..end].to_vec())
-            .unwrap()
-            .to_ascii_lowercase();
-        let body = all[end + 4..].to_vec();
-        Answer {
-            status: head[9..12].parse().unwrap(),
-            body: match head.contains("transfer-encoding: chunked") {
-                true => joined(&body),
-                false => body,
-            },
-            head,
-        }
-    }
-
-    fn get(&self, path: &str) -> Answer {
-        let host = &self.address;
-        let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-        self.ask(head.as_bytes())
-    }
-
-    fn send(&self, method: &str, path: &str, kind: &str, body: &[u8]) -> Answer {
-        let (host, length) = (&self.address, body.len());
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\
-             Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
-        );
-        self.ask(&[head.as_bytes(), body].concat())
-    }
-
-    /// Asks for a search; gives its identifier.
-    fn submit(&self, options: &str, queries: &[u8]) -> String {
-        let path = format!("/api/v1/jobs?{options}");
-        let answer = self.send("POST", &path, "application/octet-stream", queries);
-        assert_eq!(answer.status, 202, "{answer:?}");
-        answer.json()["id"].as_str().unwrap().to_string()
-    }
-
-    /// The result, once there is one.
-    fn result(&self, id: &str, options: &str) -> Answer {
-        let end = Instant::now() + SOON;
-        loop {
-            let answer = self.get(&format!("/api/v1/jobs/{id}/result?{options}"));
-            if answer.status != 202 {
-                return answer;
-            }
-            assert!(answer.head.contains("retry-after: "), "{answer:?}");
-            assert!(Instant::now() < end, "{answer:?}");
-            sleep(Duration::from_millis(20));
-        }
-    }
-}
-
-/// The text of chunks.
-fn joined(mut chunks: &[u8]) -> Vec<u8> {
-    let mut text = Vec::new();
-    loop {
-        let end = chunks.windows(2).position(|two| two == b"\r\n").unwrap();
-        let length = std::str::from_utf8(&chunks[..end]).unwrap();
-        let length = usize::from_str_radix(length, 16).unwrap();
-        if length == 0 {
-            return text;
-        }
-        text.extend_from_slice(&chunks[end + 2..end + 2 + length]);
-        chunks = &chunks[end + 4 + length..];
-    }
-}
+use crate::service::Service;
 
 #[test]
 fn results_have_the_bytes_of_the_command_line() {
@@ -373,7 +242,15 @@ fn whoever_has_a_token_may_ask() {
     let place = Place::new();
     place.write("refs", PROTEINS);
     place.write_secret("tokens", "ada 0123456789abcdefghij\n");
-    let service = Service::start(&place, &["--db", "refs=refs", "--tokens", "tokens"]);
+    let args = [
+        "--db",
+        "refs=refs",
+        "--tokens",
+        "tokens",
+        "--allow-origin",
+        "https://b.org",
+    ];
+    let service = Service::start(&place, &args);
     let ask = |more: &str| {
         let head = "GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n";
         service.ask(format!("{head}{more}\r\n").as_bytes())
@@ -391,6 +268,25 @@ fn whoever_has_a_token_may_ask() {
     let foreign = "POST /jobs HTTP/1.1\r\nHost: here\r\nConnection: close\r\nContent-Length: 0\r\n\
                    Authorization: Bearer 0123456789abcdefghij\r\nSec-Fetch-Site: cross-site\r\n\r\n";
     assert_eq!(service.ask(foreign.as_bytes()).status, 403);
+    let told = "GET /Blast.cgi?CMD=Put HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\
+                Authorization: Bearer 0123456789abcdefghij\r\nSec-Fetch-Site: same-site\r\n\r\n";
+    assert_eq!(service.ask(told.as_bytes()).status, 403);
+    let known = told.replace("Host", "Origin: https://b.org\r\nHost");
+    let known = service.ask(known.as_bytes());
+    let header = "access-control-allow-origin: https://b.org\r\n";
+    assert!(
+        known.status == 400 && known.head.contains(header),
+        "{known:?}"
+    );
+    let asked =
+        "OPTIONS /api/v1/jobs HTTP/1.1\r\nOrigin: https://b.org\r\nConnection: close\r\n\r\n";
+    assert_eq!(service.ask(asked.as_bytes()).status, 204);
+    let other = asked.replace("b.org", "b.org.evil");
+    let other = service.ask(other.as_bytes());
+    assert!(
+        other.status == 401 && !other.head.contains("access-control"),
+        "{other:?}"
+    );
     let args = [
         "serve",
         "--db",
@@ -401,6 +297,91 @@ fn whoever_has_a_token_may_ask() {
         "more",
     ];
     place.fails(&args, 1, &["refs: ", "chmod 600"]);
+}
+
+#[test]
+fn answers_say_what_they_are() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    let service = Service::start(&place, &["--db", "refs=refs"]);
+    let id = service.submit("database=refs&title=a%22%0D%0Ab", PROTEINS.as_bytes());
+    let result = service.result(&id, "");
+    let named = format!(
+        "content-disposition: attachment; filename=\"{}.tsv\"",
+        id.to_lowercase()
+    );
+    assert!(result.head.contains(&named), "{result:?}");
+    let places = [
+        "/",
+        "/about",
+        "/style.css",
+        "/none",
+        "/api/v1/databases",
+        "/api/v1/jobs/x",
+    ];
+    let own = [format!("/jobs/{id}"), format!("/jobs/{id}/report")];
+    for path in places.into_iter().chain(own.iter().map(String::as_str)) {
+        let answer = service.get(path);
+        for header in [
+            "content-type: ",
+            "content-security-policy: default-src 'none'; ",
+            "frame-ancestors ",
+            "base-uri 'none'",
+            "x-content-type-options: nosniff",
+            "referrer-policy: no-referrer",
+            "cache-control: ",
+        ] {
+            assert!(
+                answer.head.contains(header),
+                "{path}: {header} in {}",
+                answer.head
+            );
+        }
+        assert!(
+            !answer.head.contains("access-control-allow-origin"),
+            "{path}"
+        );
+        let is_page = answer.head.contains("content-type: text/html");
+        assert!(!is_page || answer.head.contains("charset=utf-8"), "{path}");
+    }
+    let traced = service.send("TRACE", "/", "", b"");
+    assert_eq!(traced.status, 405, "{traced:?}");
+    let two = b"POST /api/v1/jobs HTTP/1.1\r\nHost: here\r\nContent-Length: 5\r\n\
+                Content-Length: 6\r\nConnection: close\r\n\r\nabcdef";
+    assert_eq!(service.ask(two).status, 400);
+}
+
+#[test]
+fn the_log_has_no_sequences() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    let token = "0123456789abcdefghij";
+    place.write_secret("tokens", format!("ada {token}\n"));
+    let args = ["--db", "refs=refs", "--tokens", "tokens", "--drain", "0"];
+    let mut service = Service::start(&place, &args);
+    let ask = |token: &str, more: &str, body: &str| {
+        let head = format!(
+            "POST /api/v1/jobs?database=refs&title=%0Aforged HTTP/1.1\r\nHost: here\r\n{more}\
+             Connection: close\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        service.ask(format!("{head}{body}").as_bytes()).status
+    };
+    assert_eq!(ask("wrong-token", "", ""), 401);
+    assert_eq!(ask(token, "Sec-Fetch-Site: cross-site\r\n", ""), 403);
+    assert_eq!(ask(token, "", PROTEINS), 202);
+    let process = service.child.id().to_string();
+    let ended = std::process::Command::new("kill").arg(&process).status();
+    assert!(ended.unwrap().success());
+    let mut log = String::new();
+    service.log.read_to_string(&mut log).unwrap();
+    assert!(
+        log.contains("an unknown one") && log.contains("another site"),
+        "{log}"
+    );
+    for secret in [token, "wrong-token", "forged", &PROTEINS[14..30]] {
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use super::anchored::Anchored;
 use super::columns::{Column, names, standard};
 use super::documents::{DocumentSyntax, Documents};
+use super::fasta::AlignedFasta;
 use super::json::{Json, Lines};
 use super::layout::Layout;
 use super::metadata::MetadataLayout;
@@ -48,6 +49,7 @@ enum Kind {
     Lines,
     Sam(Sam),
     Paf,
+    Fasta,
     Html,
     /// What a replica of the database makes a report of, with what was asked for.
     /// Of these parameters; with alignments, or without.
@@ -77,6 +79,7 @@ impl FromStr for ReportFormat {
             "17" => Kind::Sam(flagged(&mut words)?),
             "jsonl" => Kind::Lines,
             "paf" => Kind::Paf,
+            "fasta" => Kind::Fasta,
             "html" => Kind::Html,
             _ => return Err(FormatError::Number(name.into())),
         };
@@ -144,6 +147,7 @@ impl ReportFormat {
             Kind::Lines => Box::new(Lines),
             Kind::Sam(sam) => Box::new(sam),
             Kind::Paf => Box::new(Paf),
+            Kind::Fasta => Box::new(AlignedFasta),
             Kind::Html => Box::new(Html),
             Kind::Metadata(parameters, alignments) => Box::new(MetadataLayout {
                 parameters,

@@ -16,9 +16,10 @@ use super::app::App;
 use super::events::{Status, events};
 use super::fields::Fields;
 use super::refusal::Refusal;
-use super::result::{self, FORMATS, Frame};
+use super::result::{self, Frame};
 use super::submit::submit_from;
-use crate::job::{Job, State as JobState};
+use super::upload::{self, submit_reads};
+use crate::job::{Job, JobKind, State as JobState};
 
 const OPENAPI: &str = include_str!("../../assets/openapi.json");
 
@@ -27,7 +28,9 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/api/v1/databases", get(databases))
         .route("/api/v1/formats", get(formats))
         .route("/api/v1/openapi.json", get(openapi))
+        .route("/api/v1/databases/{name}/kmers/{kmer}", get(kmer))
         .route("/api/v1/jobs", post(create))
+        .route("/api/v1/reads", post(create_of_reads))
         .route("/api/v1/jobs/{id}", get(status).delete(delete))
         .route("/api/v1/jobs/{id}/events", get(stream))
         .route("/api/v1/jobs/{id}/result", get(download))
@@ -57,26 +60,68 @@ async fn databases(State(app): State<Arc<App>>) -> Response {
         let size = served.searched.size();
         json!({
             "name": served.named.name,
+            "kind": JobKind::Search,
             "description": served.named.description,
             "molecule": served.molecule(),
             "sequences": size.sequences,
             "letters": size.letters,
         })
     });
-    answer(StatusCode::OK, &all.collect())
+    let of_reads = app.engine.databases().of_reads().iter().map(|database| {
+        let (number, what) = database.size();
+        json!({
+            "name": database.named.name,
+            "kind": database.kind(),
+            "description": database.named.description,
+            format!("{}s", what.replace('-', "")): number,
+        })
+    });
+    answer(StatusCode::OK, &all.chain(of_reads).collect())
 }
 
 async fn formats() -> Response {
-    let all = FORMATS.iter().map(|format| {
-        json!({"name": format.name, "description": format.told, "media_type": format.media})
+    let of = |kind| {
+        result::formats(kind).iter().map(move |format| {
+            json!({
+                "name": format.name, "kind": kind, "description": format.told,
+                "media_type": format.media,
+            })
+        })
+    };
+    answer(
+        StatusCode::OK,
+        &JobKind::ALL.into_iter().flat_map(of).collect(),
+    )
+}
+
+async fn kmer(
+    State(app): State<Arc<App>>,
+    Path((name, kmer)): Path<(String, String)>,
+) -> Result<Response, Refusal> {
+    let own = Arc::clone(&app);
+    let counted = app.blocking(move || {
+        let count = upload::database(&own, &name)?.look_up(&kmer);
+        Ok(json!({"kmer": kmer, "count": count.map_err(Refusal::bad)?}))
     });
-    answer(StatusCode::OK, &all.collect())
+    Ok(answer(StatusCode::OK, &counted.await?))
 }
 
 async fn create(State(app): State<Arc<App>>, request: Request<Body>) -> Result<Response, Refusal> {
     let id = submit_from(&app, request).await?;
+    accepted(&app, &id).await
+}
+
+async fn create_of_reads(
+    State(app): State<Arc<App>>,
+    request: Request<Body>,
+) -> Result<Response, Refusal> {
+    let id = submit_reads(&app, request).await?;
+    accepted(&app, &id).await
+}
+
+async fn accepted(app: &Arc<App>, id: &str) -> Result<Response, Refusal> {
     let place = format!("/api/v1/jobs/{id}");
-    let mut response = told(StatusCode::ACCEPTED, &Status::read(&app, &id).await?)?;
+    let mut response = told(StatusCode::ACCEPTED, &Status::read(app, id)?)?;
     response
         .headers_mut()
         .insert(LOCATION, place.parse().expect("letters and slashes"));
@@ -84,7 +129,7 @@ async fn create(State(app): State<Arc<App>>, request: Request<Body>) -> Result<R
 }
 
 async fn status(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Refusal> {
-    told(StatusCode::OK, &Status::read(&app, &id).await?)
+    told(StatusCode::OK, &Status::read(&app, &id)?)
 }
 
 fn told(code: StatusCode, status: &Status) -> Result<Response, Refusal> {
@@ -98,7 +143,7 @@ async fn delete(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<R
 }
 
 async fn stream(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Refusal> {
-    let job = result::job(&app, &id).await?;
+    let job = result::job(&app, &id)?;
     Ok(events(app, job.id).into_response())
 }
 
@@ -107,7 +152,7 @@ async fn download(
     Path(id): Path<String>,
     request: Request<Body>,
 ) -> Result<Response, Refusal> {
-    let job = result::job(&app, &id).await?;
+    let job = result::job(&app, &id)?;
     match job.state {
         JobState::Done => {}
         JobState::Failed => {
@@ -118,16 +163,21 @@ async fn download(
             ));
         }
         JobState::Queued | JobState::Running => {
-            let mut response = told(StatusCode::ACCEPTED, &Status::now(&app, job).await?)?;
+            let mut response = told(StatusCode::ACCEPTED, &Status::of(job, &app.engine)?)?;
             response.headers_mut().insert(RETRY_AFTER, 1.into());
             return Ok(response);
         }
     }
     let fields = Fields::read(&app, request, 0, "").await?;
-    let format = result::named(fields.text("format")?.unwrap_or("tsv"))?;
-    let queries = queries(&fields, &job)?;
+    let format = result::named(job.kind, fields.text("format")?)?;
     let name = format!("attachment; filename=\"{}.{}\"", job.id, format.ending);
-    let body = result::report(&app, job, format.format, queries, Frame::default()).await?;
+    let body = match job.kind {
+        JobKind::Search => {
+            let queries = queries(&fields, &job)?;
+            result::report(&app, job, format.format, queries, Frame::default()).await?
+        }
+        JobKind::Classify | JobKind::Kmers => result::file(&app, &job, format.format).await?,
+    };
     Ok((
         [(CONTENT_TYPE, format.media), (CONTENT_DISPOSITION, &name)],
         body,

@@ -17,6 +17,8 @@ use crate::job::Job;
 const COPIES: u64 = 3;
 /// Submissions that are taken at a time.
 const SUBMISSIONS: usize = 8;
+/// Requests whose reads are taken at a time.
+const UPLOADS: usize = 8;
 /// How long a request that takes memory waits for its turn.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -28,6 +30,7 @@ pub struct App {
     pub access: Option<Access>,
     reports: Arc<Semaphore>,
     submissions: Arc<Semaphore>,
+    uploads: Arc<Semaphore>,
     /// Memory for bodies of requests, in KiB.
     bodies: Arc<Semaphore>,
     /// When the service began.
@@ -43,6 +46,7 @@ impl App {
             bodies: Arc::new(Semaphore::new(in_kib(engine.share()) as usize)),
             access,
             submissions: Arc::new(Semaphore::new(SUBMISSIONS)),
+            uploads: Arc::new(Semaphore::new(UPLOADS)),
             reports: Arc::new(Semaphore::new(REPORT_TURNS as usize)),
             since: Instant::now(),
             engine,
@@ -85,6 +89,27 @@ impl App {
     pub async fn may_submit(&self) -> Result<OwnedSemaphorePermit, Refusal> {
         turn(&self.submissions, 1).await
     }
+
+    /// Waits until reads may be sent.
+    ///
+    /// # Errors
+    /// Others are too many.
+    pub async fn may_upload(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        turn(&self.uploads, 1).await
+    }
+
+    /// Refuses jobs of a service that is about to end.
+    ///
+    /// # Errors
+    /// It is.
+    pub fn refuse_at_the_end(&self) -> Result<(), Refusal> {
+        let message = "the service is about to end: try again later";
+        match self.engine.is_draining() {
+            true => Err(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, message)),
+            false => Ok(()),
+        }
+    }
+
     /// Does what may wait for a disk.
     ///
     /// # Errors

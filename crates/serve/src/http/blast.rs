@@ -24,11 +24,11 @@ use zip::write::SimpleFileOptions;
 
 use super::app::App;
 use super::fields::Fields;
-use super::pages::{self, HTML};
+use super::pages;
 use super::refusal::Refusal;
-use super::result::{self, Frame};
+use super::result::{self, Frame, HTML};
 use super::submit::{Wanted, submit};
-use crate::job::{Job, State as JobState};
+use crate::job::{Job, JobKind, State as JobState};
 
 /// Seconds until a client should ask for the first time.
 const SOON: u32 = 3;
@@ -110,7 +110,10 @@ async fn ended(app: &Arc<App>, id: &str) -> Result<Job, Refusal> {
     let mut changes = app.engine.store().changes();
     loop {
         changes.mark_unchanged();
-        let job = result::job(app, id).await?;
+        let job = result::job(app, id)?;
+        if job.kind != JobKind::Search {
+            return Err(Refusal::unknown());
+        }
         if job.state.has_ended()
             || tokio::time::timeout_at(end, changes.changed())
                 .await

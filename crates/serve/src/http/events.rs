@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::app::App;
 use super::refusal::Refusal;
 use crate::engine::Engine;
-use crate::job::{Job, State};
+use crate::job::{Job, JobKind, State};
 
 /// How often the progress of a search is looked at.
 const TICK: Duration = Duration::from_millis(300);
@@ -20,6 +20,7 @@ const TICK: Duration = Duration::from_millis(300);
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Status {
     pub id: String,
+    pub kind: JobKind,
     pub state: State,
     pub title: String,
     pub database: String,
@@ -45,7 +46,11 @@ pub struct Status {
 }
 
 impl Status {
-    fn of(job: Job, engine: &Engine) -> Result<Status, Refusal> {
+    /// That of a job that was just read.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn of(job: Job, engine: &Engine) -> Result<Status, Refusal> {
         let running = engine
             .running(&job.id)
             .filter(|_| job.state == State::Running);
@@ -56,6 +61,7 @@ impl Status {
         };
         Ok(Status {
             id: job.id,
+            kind: job.kind,
             state: job.state,
             title: job.title,
             database: job.database,
@@ -78,17 +84,8 @@ impl Status {
     ///
     /// # Errors
     /// There is none, or the store fails.
-    pub async fn read(app: &Arc<App>, id: &str) -> Result<Status, Refusal> {
-        Status::now(app, super::result::job(app, id).await?).await
-    }
-
-    /// That of a job that was just read.
-    ///
-    /// # Errors
-    /// The store fails.
-    pub async fn now(app: &Arc<App>, job: Job) -> Result<Status, Refusal> {
-        let engine = Arc::clone(&app.engine);
-        app.blocking(move || Status::of(job, &engine)).await
+    pub fn read(app: &App, id: &str) -> Result<Status, Refusal> {
+        Status::of(super::result::job(app, id)?, &app.engine)
     }
 }
 
@@ -102,7 +99,7 @@ pub fn events(app: Arc<App>, id: String) -> Sse<impl Stream<Item = Result<Event,
         let mut changes = app.engine.store().changes();
         loop {
             changes.mark_unchanged();
-            let status = Status::read(&app, &id).await.ok()?;
+            let status = Status::read(&app, &id).ok()?;
             if last.as_ref() != Some(&status) {
                 let text = serde_json::to_string(&status).ok()?;
                 let event = Event::default().event("status").data(text);

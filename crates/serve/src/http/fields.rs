@@ -37,9 +37,8 @@ impl Fields {
         most: u64,
         whole: &'static str,
     ) -> Result<Fields, Refusal> {
-        let mut fields = Fields::default();
+        let mut fields = Fields::of_address(&request);
         let (head, body) = request.into_parts();
-        fields.add_form(head.uri.query().unwrap_or_default().as_bytes());
         if matches!(head.method, Method::GET | Method::HEAD | Method::DELETE) {
             return fields.within_bounds();
         }
@@ -68,6 +67,27 @@ impl Fields {
             _ => fields.all.push((whole.into(), body.to_vec())),
         }
         fields.within_bounds()
+    }
+
+    /// Those of the address.
+    pub fn of_address(request: &Request<Body>) -> Fields {
+        let mut fields = Fields::default();
+        fields.add_form(request.uri().query().unwrap_or_default().as_bytes());
+        fields
+    }
+
+    /// Adds a field, of which nothing is kept that is empty.
+    ///
+    /// # Errors
+    /// There are too many.
+    pub fn add(&mut self, name: String, value: Vec<u8>) -> Result<(), Refusal> {
+        if !value.is_empty() {
+            self.all.push((name, value));
+        }
+        match self.all.len() > MOST {
+            true => Err(Refusal::bad(format!("a request has at most {MOST} fields"))),
+            false => Ok(()),
+        }
     }
 
     fn within_bounds(self) -> Result<Fields, Refusal> {

@@ -11,24 +11,27 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use gyrase_classify::report::TAXA_PAGE;
 use gyrase_search::REPORT_PAGE;
 use sha2::{Digest, Sha256};
 
 use super::app::App;
 use super::events::Status;
 use super::refusal::Refusal;
-use super::result::{self, Frame};
+use super::result::{self, Frame, HTML};
 use super::submit::submit_from;
-use super::views;
-use crate::job::{Job, State as JobState};
-
-pub const HTML: &str = "text/html; charset=utf-8";
+use super::upload::submit_reads;
+use super::{forms, views};
+use crate::job::{Job, JobKind, State as JobState};
 
 pub fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/", get(start))
+        .route("/classify", get(classify))
+        .route("/kmers", get(kmers))
         .route("/about", get(about))
         .route("/jobs", post(create))
+        .route("/reads", post(create_of_reads))
         .route("/jobs/{id}", get(job))
         .route("/jobs/{id}/report", get(job_report))
         .route("/jobs/{id}/delete", post(delete))
@@ -46,7 +49,19 @@ fn problem(refusal: &Refusal) -> Response {
 }
 
 async fn start(State(app): State<Arc<App>>) -> Response {
-    page(StatusCode::OK, views::start(&app.engine))
+    let databases = app.engine.databases();
+    match (databases.all(), databases.of_reads()) {
+        ([], [first, ..]) => see(&format!("/{}", first.kind().name())),
+        _ => page(StatusCode::OK, views::start(&app.engine)),
+    }
+}
+
+async fn classify(State(app): State<Arc<App>>) -> Response {
+    page(StatusCode::OK, forms::classify(&app.engine))
+}
+
+async fn kmers(State(app): State<Arc<App>>) -> Response {
+    page(StatusCode::OK, forms::kmers(&app.engine))
 }
 
 async fn about(State(app): State<Arc<App>>) -> Response {
@@ -54,7 +69,16 @@ async fn about(State(app): State<Arc<App>>) -> Response {
 }
 
 async fn create(State(app): State<Arc<App>>, request: Request<Body>) -> Response {
-    match submit_from(&app, request).await {
+    see_job(submit_from(&app, request).await)
+}
+
+async fn create_of_reads(State(app): State<Arc<App>>, request: Request<Body>) -> Response {
+    see_job(submit_reads(&app, request).await)
+}
+
+/// Sends a browser to a job that was accepted.
+fn see_job(accepted: Result<String, Refusal>) -> Response {
+    match accepted {
         Ok(id) => see(&format!("/jobs/{id}")),
         Err(refusal) => problem(&refusal),
     }
@@ -67,37 +91,44 @@ fn see(place: &str) -> Response {
 }
 
 async fn job(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
-    let found = async {
-        let job = result::job(&app, &id).await?;
-        let status = Status::now(&app, job.clone()).await?;
-        Ok((job, status))
-    };
-    match found.await {
-        Ok((job, status)) => {
-            let keep = app.engine.config().limits.keep;
-            page(StatusCode::OK, views::job(&job, &status, keep))
-        }
+    let found =
+        result::job(&app, &id).and_then(|job| Ok((Status::of(job.clone(), &app.engine)?, job)));
+    match found {
+        Ok((status, job)) => page(StatusCode::OK, views::job(&app.engine, &job, &status)),
         Err(refusal) => problem(&refusal),
     }
 }
 
 async fn job_report(State(app): State<Arc<App>>, Path(id): Path<String>) -> Response {
-    let found = async { report(&app, result::job(&app, &id).await?).await };
-    found
-        .await
-        .unwrap_or_else(|refusal: Refusal| problem(&refusal))
+    let report = match result::job(&app, &id) {
+        Ok(job) => report(&app, job).await,
+        Err(refusal) => Err(refusal),
+    };
+    report.unwrap_or_else(|refusal| problem(&refusal))
 }
 
-/// What is inline in the page of a report, and nothing else, may run there.
-static REPORT_POLICY: LazyLock<String> = LazyLock::new(|| {
-    let [style, script] = REPORT_PAGE
-        .inline()
-        .map(|text| BASE64.encode(Sha256::digest(text)));
-    format!(
-        "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; \
-         img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-    )
+/// What is inline in the page of a search, and nothing else, may run there.
+static SEARCH_POLICY: LazyLock<String> = LazyLock::new(|| {
+    let [style, script] = REPORT_PAGE.inline().map(|text| digest(&text));
+    policy(&style, &script)
 });
+
+/// The same for the page of taxa, whose bars have widths of their own.
+static TAXA_POLICY: LazyLock<String> = LazyLock::new(|| {
+    let [_, script] = TAXA_PAGE.inline();
+    policy("'unsafe-inline'", &digest(&script))
+});
+
+fn digest(text: &str) -> String {
+    format!("'sha256-{}'", BASE64.encode(Sha256::digest(text)))
+}
+
+fn policy(style: &str, script: &str) -> String {
+    format!(
+        "default-src 'none'; style-src {style}; script-src {script}; img-src data: blob:; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
+}
 
 /// The page of a report.
 ///
@@ -107,8 +138,15 @@ pub async fn report(app: &Arc<App>, job: Job) -> Result<Response, Refusal> {
     if job.state != JobState::Done {
         return Ok(see(&format!("/jobs/{}", job.id)));
     }
-    let body = result::report(app, job, "html", None, Frame::default()).await?;
-    let policy = HeaderValue::from_str(&REPORT_POLICY).expect("letters and marks");
+    let (policy, body) = match job.kind {
+        JobKind::Search => {
+            let body = result::report(app, job, "html", None, Frame::default()).await?;
+            (&SEARCH_POLICY, body)
+        }
+        JobKind::Classify => (&TAXA_POLICY, result::file(app, &job, "html").await?),
+        JobKind::Kmers => return Ok(see(&format!("/jobs/{}", job.id))),
+    };
+    let policy = HeaderValue::from_str(policy).expect("letters and marks");
     let media = HeaderValue::from_static(HTML);
     Ok((
         [(CONTENT_TYPE, media), (CONTENT_SECURITY_POLICY, policy)],

@@ -5,7 +5,7 @@ use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 
 use crate::ServeError;
-use crate::engine::ReportError;
+use crate::error::ReportError;
 use crate::store::NotAccepted;
 
 /// A request that is not done.

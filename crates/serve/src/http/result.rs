@@ -1,6 +1,7 @@
 //! Reports of jobs that are done, as answers that flow.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +16,9 @@ use tokio::sync::mpsc;
 
 use super::app::App;
 use super::refusal::Refusal;
-use crate::engine::ReportError;
-use crate::job::{Job, State};
+use crate::error::ReportError;
+use crate::job::{Job, JobKind, State};
+use crate::reads::LINES;
 
 /// Bytes that are sent at a time.
 const PIECE: usize = 64 << 10;
@@ -56,15 +58,14 @@ const fn format(
 }
 
 const TEXT: &str = "text/plain; charset=utf-8";
+const TABLE: &str = "text/tab-separated-values; charset=utf-8";
+/// The media type of pages.
+pub const HTML: &str = "text/html; charset=utf-8";
+const GZIP: &str = "application/gzip";
 
-/// What may be downloaded.
-pub const FORMATS: [NamedFormat; 14] = [
-    format(
-        "tsv",
-        "6",
-        "Table",
-        ["tsv", "text/tab-separated-values; charset=utf-8"],
-    ),
+/// What may be downloaded of searches.
+pub const FORMATS: [NamedFormat; 15] = [
+    format("tsv", "6", "Table", ["tsv", TABLE]),
     format("commented", "7", "Table with comments", ["tsv", TEXT]),
     format(
         "csv",
@@ -103,16 +104,77 @@ pub const FORMATS: [NamedFormat; 14] = [
     ),
     format("sam", "17", "SAM", ["sam", TEXT]),
     format("paf", "paf", "PAF", ["paf", TEXT]),
+    format(
+        "fasta",
+        "fasta",
+        "FASTA of what is aligned of subjects",
+        ["fa", TEXT],
+    ),
 ];
 
-/// The format of a name.
+/// What may be downloaded of classified reads: files of the result.
+const CLASSIFIED: [NamedFormat; 10] = [
+    format("lines", LINES, "A line for each read", ["tsv.gz", GZIP]),
+    format(
+        "kreport",
+        "kreport",
+        "Report of taxa, as Kraken 2's",
+        ["kreport", TEXT],
+    ),
+    format(
+        "kreport-evidence",
+        "kreport-evidence",
+        "The same with distinct k-mers",
+        ["kreport", TEXT],
+    ),
+    format(
+        "evidence",
+        "evidence",
+        "What speaks for each taxon",
+        ["tsv", TABLE],
+    ),
+    format("mpa", "mpa", "MetaPhlAn's table", ["tsv", TABLE]),
+    format("cami", "cami", "CAMI profile", ["profile", TEXT]),
+    format("taxpasta", "taxpasta", "taxpasta's table", ["tsv", TABLE]),
+    format("bracken", "bracken", "Bracken's table", ["tsv", TABLE]),
+    format(
+        "abundance",
+        "abundance",
+        "Shares of reads and genomes",
+        ["tsv", TABLE],
+    ),
+    format("html", "html", "Page", ["html", HTML]),
+];
+
+/// What may be downloaded of k-mers that were looked up.
+const COUNTED: [NamedFormat; 1] = [format(
+    "lines",
+    LINES,
+    "A line for each sequence",
+    ["tsv.gz", GZIP],
+)];
+
+/// What may be downloaded of a kind of job.
+pub fn formats(kind: JobKind) -> &'static [NamedFormat] {
+    match kind {
+        JobKind::Search => &FORMATS,
+        JobKind::Classify => &CLASSIFIED,
+        JobKind::Kmers => &COUNTED,
+    }
+}
+
+/// The format of a name; the first of the kind where none is named.
 ///
 /// # Errors
 /// There is none.
-pub fn named(name: &str) -> Result<NamedFormat, Refusal> {
-    let found = FORMATS.into_iter().find(|format| format.name == name);
-    found.ok_or_else(|| {
-        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+pub fn named(kind: JobKind, name: Option<&str>) -> Result<NamedFormat, Refusal> {
+    let formats = formats(kind);
+    let Some(name) = name else {
+        return Ok(formats[0]);
+    };
+    let found = formats.iter().find(|format| format.name == name);
+    found.copied().ok_or_else(|| {
+        let names: Vec<&str> = formats.iter().map(|format| format.name).collect();
         Refusal::bad(format!(
             "there is no format {name:?}: choose {}",
             names.join(", ")
@@ -124,13 +186,11 @@ pub fn named(name: &str) -> Result<NamedFormat, Refusal> {
 ///
 /// # Errors
 /// There is none.
-pub async fn job(app: &Arc<App>, id: &str) -> Result<Job, Refusal> {
+pub fn job(app: &App, id: &str) -> Result<Job, Refusal> {
     if !crate::job::is_id(id) {
         return Err(Refusal::unknown());
     }
-    let (engine, id) = (Arc::clone(&app.engine), id.to_string());
-    let found = app.blocking(move || Ok(engine.store().job(&id)?)).await?;
-    found.ok_or_else(Refusal::unknown)
+    app.engine.store().job(id)?.ok_or_else(Refusal::unknown)
 }
 
 /// Deletes a job.
@@ -205,6 +265,33 @@ pub async fn report(
     Ok(Body::from_stream(futures_util::StreamExt::chain(
         first, rest,
     )))
+}
+
+/// A file of the result of a job of reads that is done, as the body of an answer.
+///
+/// # Errors
+/// The job is not done, or the file cannot be read.
+pub async fn file(app: &Arc<App>, job: &Job, name: &str) -> Result<Body, Refusal> {
+    if job.state != State::Done {
+        return Err(Refusal::new(StatusCode::CONFLICT, "the job has no result"));
+    }
+    let path = app.engine.read_folder(&job.id).result(name);
+    let opened = app.blocking(move || File::open(path).map_err(|error| Refusal::internal(&error)));
+    let file = opened.await?;
+    let pieces = stream::unfold(Some(file), |file| async {
+        let mut file = file?;
+        let read = tokio::task::spawn_blocking(move || {
+            let mut piece = Vec::with_capacity(PIECE);
+            let read = (&mut file).take(PIECE as u64).read_to_end(&mut piece);
+            read.map(|_| (piece, file))
+        });
+        match read.await.map_err(io::Error::other).flatten() {
+            Ok((piece, _)) if piece.is_empty() => None,
+            Ok((piece, file)) => Some((Ok(Bytes::from(piece)), Some(file))),
+            Err(error) => Some((Err(error), None)),
+        }
+    });
+    Ok(Body::from_stream(pieces))
 }
 
 /// Text that is sent piece by piece.

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::{Request, StatusCode};
+use axum::http::Request;
 use gyrase_search::Program;
 
 use super::app::App;
 use super::fields::Fields;
 use super::refusal::Refusal;
 use crate::intake;
-use crate::job::Submission;
+use crate::job::{JobKind, Submission, new_id};
 
 /// Options of a search that may be chosen, by the names of the command line, with a value.
 const OPTIONS: [&str; 26] = [
@@ -87,7 +87,9 @@ fn wanted(fields: &Fields) -> Result<Wanted, Refusal> {
             // Pasted, or a file: the file counts.
             "queries" if fields.bytes("file")?.is_some() => {}
             "queries" | "file" => wanted.sent = fields.bytes(name)?.unwrap_or_default().to_vec(),
-            _ => wanted.options.extend(option(name, text()?)?),
+            _ => wanted
+                .options
+                .extend(option([&OPTIONS, &FLAGS], name, text()?)?),
         }
     }
     Ok(wanted)
@@ -95,23 +97,26 @@ fn wanted(fields: &Fields) -> Result<Wanted, Refusal> {
 
 type Chosen = (&'static str, Option<String>);
 
-fn option(name: &str, value: Option<&str>) -> Result<Option<Chosen>, Refusal> {
-    if let Some(own) = OPTIONS.into_iter().find(|own| *own == name) {
-        return Ok(value.map(|value| (own, Some(value.into()))));
+/// An option of those that are known, with a value and without; nothing where it chooses nothing.
+///
+/// # Errors
+/// It is not known, or is neither true nor false.
+pub fn option(
+    [options, flags]: [&[&'static str]; 2],
+    name: &str,
+    value: Option<&str>,
+) -> Result<Option<Chosen>, Refusal> {
+    if let Some(own) = options.iter().find(|own| **own == name) {
+        return Ok(value.map(|value| (*own, Some(value.into()))));
     }
-    let Some(own) = FLAGS.into_iter().find(|own| *own == name) else {
-        let known = [
-            &["database", "program", "title", "queries", "file"],
-            &OPTIONS[..],
-            &FLAGS[..],
-        ];
-        let known = known.concat().join(", ");
+    let Some(own) = flags.iter().find(|own| **own == name) else {
+        let known = [&["database", "title"], options, flags].concat().join(", ");
         return Err(Refusal::bad(format!(
             "there is no field {name:?}: choose {known}"
         )));
     };
     match value {
-        Some("true" | "on" | "yes" | "1") => Ok(Some((own, None))),
+        Some("true" | "on" | "yes" | "1") => Ok(Some((*own, None))),
         None | Some("false" | "off" | "no" | "0") => Ok(None),
         Some(other) => Err(Refusal::bad(format!(
             "{name}={other}: choose true or false"
@@ -124,10 +129,7 @@ fn option(name: &str, value: Option<&str>) -> Result<Option<Chosen>, Refusal> {
 /// # Errors
 /// It is not understood, too much, or the service is busy.
 pub async fn submit(app: &Arc<App>, wanted: Wanted, client: String) -> Result<String, Refusal> {
-    if app.engine.is_draining() {
-        let message = "the service is about to end: try again later";
-        return Err(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, message));
-    }
+    app.refuse_at_the_end()?;
     let _permit = app.may_submit().await?;
     let own = Arc::clone(app);
     app.blocking(move || accept(&own, wanted, client)).await
@@ -163,17 +165,25 @@ fn accept(app: &App, wanted: Wanted, client: String) -> Result<String, Refusal> 
     }
     let options = words(program, &wanted.options);
     (engine.config().search_options)(&options).map_err(Refusal::bad)?;
-    let title = wanted.title.unwrap_or(queries.first);
+    let id = new_id().map_err(|error| Refusal::internal(&error))?;
     let submission = Submission {
+        id: id.clone(),
+        kind: JobKind::Search,
         database: wanted.database,
         options,
-        title: title.chars().take(200).collect(),
+        title: title(wanted.title.unwrap_or(queries.first)),
         client,
         fasta: queries.fasta,
         queries: queries.count,
         letters: queries.letters,
     };
-    Ok(engine.store().submit(&submission, limits)?)
+    engine.store().submit(&submission, limits)?;
+    Ok(id)
+}
+
+/// What people call a job, of which no more is kept than fits a page.
+pub fn title(text: String) -> String {
+    text.chars().take(200).collect()
 }
 
 fn words(program: Program, options: &[(&'static str, Option<String>)]) -> Vec<String> {

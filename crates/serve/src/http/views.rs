@@ -1,15 +1,13 @@
 //! The HTML of pages. Every text that is not of this program is escaped where it is written.
 
-use std::time::Duration;
-
 use gyrase_picture::escape;
 use gyrase_picture::words::{self, grouped, things};
 
 use super::events::Status;
-use super::result::FORMATS;
+use super::result::formats;
 use crate::databases::Served;
 use crate::engine::Engine;
-use crate::job::{Job, State, now};
+use crate::job::{Job, JobKind, State, now};
 
 /// Programs that may be chosen, and what they are for.
 const PROGRAMS: [(&str, &str); 10] = [
@@ -72,8 +70,11 @@ const MATRICES: [&str; 8] = [
     "BLOSUM45", "BLOSUM50", "BLOSUM62", "BLOSUM80", "BLOSUM90", "PAM30", "PAM70", "PAM250",
 ];
 
+/// Sequences of a look-up that a page shows.
+const FIRST: usize = 100;
+
 /// A whole page.
-fn shell(title: &str, head: &str, body: &str) -> String {
+pub fn shell(title: &str, head: &str, body: &str) -> String {
     let title = escape(title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -81,11 +82,40 @@ fn shell(title: &str, head: &str, body: &str) -> String {
          <title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
          <link rel=\"stylesheet\" href=\"/style.css\">\n\
          <script src=\"/script.js\" defer></script>\n{head}</head>\n<body>\n\
-         <header><a href=\"/\">Gyrase search</a><nav><a href=\"/\">New search</a> \
+         <header><a href=\"/\">Gyrase</a><nav><a href=\"/\">New job</a> \
          <a href=\"/about\">For programs</a></nav></header>\n\
          <main>\n{body}</main>\n<footer>gyrase {}</footer>\n</body>\n</html>\n",
         env!("CARGO_PKG_VERSION")
     )
+}
+
+/// The forms of a service that has several, with the one that is shown.
+pub fn tabs(engine: &Engine, shown: JobKind) -> String {
+    let databases = engine.databases();
+    let all = [
+        (JobKind::Search, "/", "Search"),
+        (JobKind::Classify, "/classify", "Classify reads"),
+        (JobKind::Kmers, "/kmers", "Look up k-mers"),
+    ];
+    let there = |kind: JobKind| match kind {
+        JobKind::Search => !databases.all().is_empty(),
+        _ => databases.of_reads().iter().any(|own| own.kind() == kind),
+    };
+    let links: Vec<String> = all
+        .into_iter()
+        .filter(|&(kind, ..)| there(kind) || kind == shown)
+        .map(|(kind, place, name)| match kind == shown {
+            true => format!("<li><a href=\"{place}\" aria-current=\"page\">{name}</a></li>\n"),
+            false => format!("<li><a href=\"{place}\">{name}</a></li>\n"),
+        })
+        .collect();
+    match links.len() {
+        1 => String::new(),
+        _ => format!(
+            "<nav class=\"tabs\" aria-label=\"Kinds of jobs\"><ul>\n{}</ul></nav>\n",
+            links.concat()
+        ),
+    }
 }
 
 /// A button for each database.
@@ -136,8 +166,9 @@ pub fn start(engine: &Engine) -> String {
         grouped(limits.queries),
         words::bytes(limits.body)
     );
+    let tabs = tabs(engine, JobKind::Search);
     let body = format!(
-        "<h1>Search</h1>\n\
+        "<h1>Search</h1>\n{tabs}\
          <form action=\"/jobs\" method=\"post\" enctype=\"multipart/form-data\" id=\"search\">\n\
          <fieldset><legend>Queries</legend>\n\
          <label for=\"queries\">Paste sequences: FASTA, FASTQ, or letters alone</label>\n\
@@ -156,7 +187,7 @@ pub fn start(engine: &Engine) -> String {
          Proteins: find most, several times sooner</label>\n\
          </div></details>\n</fieldset>\n\
          <p><button type=\"submit\">Search</button></p>\n</form>\n\
-         <section id=\"recent\" hidden><h2>Your searches</h2><ul></ul></section>\n"
+         <section id=\"recent\" hidden><h2>Your jobs</h2><ul></ul></section>\n"
     );
     shell("Gyrase search", "", &body)
 }
@@ -166,6 +197,18 @@ pub fn about(engine: &Engine) -> String {
     let first = engine.databases().all().first();
     let name = first.map_or("nt", |served| served.named.name.as_str());
     let name = escape(name);
+    let reads = engine
+        .databases()
+        .of_reads()
+        .first()
+        .map_or(String::new(), |database| {
+            format!(
+                "<p>Reads are sent as files, and classified, or looked up:</p>\n\
+             <pre>curl -s -F reads=@r_1.fq.gz -F mates=@r_2.fq.gz -F database={} \
+             ADDRESS/api/v1/reads</pre>\n",
+                escape(&database.named.name)
+            )
+        });
     let body = format!(
         "<h1>For programs</h1>\n\
          <p>The JSON interface is described by <a href=\"/api/v1/openapi.json\">openapi.json</a>. \
@@ -175,7 +218,7 @@ pub fn about(engine: &Engine) -> String {
          curl -s -OJ 'ADDRESS/api/v1/jobs/ID/result?format=tsv'</pre>\n\
          <p>Options have the names of <code>gyrase search</code>. The result answers with 202 \
          until the job is done; <code>/events</code> tells its progress as server-sent events; \
-         <code>from</code> and <code>to</code> choose queries.</p>\n\
+         <code>from</code> and <code>to</code> choose queries.</p>\n{reads}\
          <p>Programs that know NCBI's interface find it at <code>ADDRESS/Blast.cgi</code>:</p>\n\
          <pre>from Bio.Blast import NCBIWWW\n\
          NCBIWWW.qblast(\"blastn\", \"{name}\", open(\"queries.fa\").read(),\n    \
@@ -185,30 +228,34 @@ pub fn about(engine: &Engine) -> String {
 }
 
 /// A job: how far it is, or what came of it.
-pub fn job(job: &Job, status: &Status, keep: Duration) -> String {
+pub fn job(engine: &Engine, job: &Job, status: &Status) -> String {
     let title = if job.title.is_empty() {
-        "Search"
+        job.kind.name()
     } else {
         &job.title
     };
-    let what = format!(
-        "{} ({} letters) in <b>{}</b> by {}",
-        things(job.queries, "query sequence"),
-        grouped(job.letters),
-        escape(&job.database),
-        escape(job.option("program").unwrap_or("search"))
-    );
+    let (database, size) = (escape(&job.database), words::bytes(job.letters));
+    let what = match job.kind {
+        JobKind::Search => format!(
+            "{} ({} letters) in <b>{database}</b> by {}",
+            things(job.queries, "query sequence"),
+            grouped(job.letters),
+            escape(job.option("program").unwrap_or("search"))
+        ),
+        JobKind::Classify => format!("Reads ({size}) classified with <b>{database}</b>"),
+        JobKind::Kmers => format!("k-mers of sequences ({size}) in <b>{database}</b>"),
+    };
     let (head, state) = match job.state {
         State::Queued | State::Running => (
             "<noscript><meta http-equiv=\"refresh\" content=\"3\"></noscript>\n",
             waiting(job, status),
         ),
-        State::Done => ("", done(job, keep)),
+        State::Done => ("", done(engine, job)),
         State::Failed => {
             let why = escape(job.problem.as_deref().unwrap_or_default());
             (
                 "",
-                format!("<p class=\"error\" role=\"alert\">The search failed: {why}</p>\n"),
+                format!("<p class=\"error\" role=\"alert\">It failed: {why}</p>\n"),
             )
         }
     };
@@ -216,7 +263,7 @@ pub fn job(job: &Job, status: &Status, keep: Duration) -> String {
         "<h1>{}</h1>\n<p>{what}</p>\n{state}<details><summary>The same on the command line\
          </summary><pre>{}</pre></details>\n\
          <form action=\"/jobs/{}/delete\" method=\"post\"><button class=\"quiet\">Delete this \
-         search</button></form>\n",
+         job</button></form>\n",
         escape(title),
         escape(&job.command()),
         job.id
@@ -233,11 +280,11 @@ fn waiting(job: &Job, status: &Status) -> String {
     let told = match job.state {
         State::Running => {
             let since = now() - job.started.unwrap_or_else(now);
-            format!("Searching for {} s", grouped(since.max(0) as u64))
+            format!("Running for {} s", grouped(since.max(0) as u64))
         }
         _ => match status.before {
             Some(0) | None => "Next in the queue".into(),
-            Some(before) => format!("{} before this one in the queue", things(before, "search")),
+            Some(before) => format!("{} before this one in the queue", things(before, "job")),
         },
     };
     let value = status
@@ -250,8 +297,8 @@ fn waiting(job: &Job, status: &Status) -> String {
     )
 }
 
-fn done(job: &Job, keep: Duration) -> String {
-    let downloads: String = FORMATS
+fn done(engine: &Engine, job: &Job) -> String {
+    let downloads: String = formats(job.kind)
         .iter()
         .map(|format| {
             let (id, name, told) = (&job.id, format.name, format.told);
@@ -263,23 +310,74 @@ fn done(job: &Job, keep: Duration) -> String {
         .finished
         .zip(job.started)
         .map_or(0, |(end, start)| end - start);
-    let days = keep.as_secs() / (24 * 3600);
+    let days = engine.config().limits.keep.as_secs() / (24 * 3600);
     let left = job.finished.map_or(days, |end| {
         days.saturating_sub((now() - end).max(0) as u64 / (24 * 3600))
     });
+    let report = match job.kind {
+        JobKind::Search | JobKind::Classify => format!(
+            "<iframe title=\"Report\" src=\"/jobs/{}/report\" \
+             sandbox=\"allow-scripts allow-downloads allow-popups\"></iframe>\n\
+             <p><a href=\"/jobs/{}/report\">The report alone</a></p>\n",
+            job.id, job.id
+        ),
+        JobKind::Kmers => first_lines(engine, job),
+    };
     format!(
-        "<p role=\"status\"><b>{}</b>, {} of {} with hits; {} s. Kept for {} more.</p>\n\
+        "<p role=\"status\">{}; {} s. Kept for {} more.</p>\n\
          <details class=\"downloads\"><summary>Download</summary><ul>\n{downloads}</ul></details>\n\
-         <iframe title=\"Report\" src=\"/jobs/{}/report\" \
-         sandbox=\"allow-scripts allow-downloads allow-popups\"></iframe>\n\
-         <p><a href=\"/jobs/{}/report\">The report alone</a></p>\n",
-        things(job.hits, "hit"),
-        grouped(job.with_hits),
-        things(job.queries, "query sequence"),
+         {report}",
+        told_of(job.kind, [job.queries, job.hits, job.with_hits]),
         grouped(took.max(0) as u64),
         things(left, "day"),
-        job.id,
-        job.id
+    )
+}
+
+/// What came of a job, in words.
+fn told_of(kind: JobKind, [queries, hits, with_hits]: [u64; 3]) -> String {
+    match kind {
+        JobKind::Search => format!(
+            "<b>{}</b>, {} of {} with hits",
+            things(hits, "hit"),
+            grouped(with_hits),
+            things(queries, "query sequence")
+        ),
+        JobKind::Classify => format!(
+            "<b>{} of {} reads or pairs</b> are classified, in {} {}",
+            grouped(with_hits),
+            grouped(queries),
+            grouped(hits),
+            if hits == 1 { "taxon" } else { "taxa" }
+        ),
+        JobKind::Kmers => format!(
+            "<b>{} of {}</b> are there, in {}",
+            grouped(hits),
+            things(with_hits, "k-mer"),
+            things(queries, "sequence")
+        ),
+    }
+}
+
+/// A table of the first sequences whose k-mers were looked up.
+fn first_lines(engine: &Engine, job: &Job) -> String {
+    let lines = engine.read_folder(&job.id).first_lines(FIRST + 1);
+    let row = |(number, line): (usize, &String)| {
+        let kind = if number == 0 { "th" } else { "td" };
+        let cell = |text: &str| {
+            let text: String = text.trim_start_matches('#').chars().take(200).collect();
+            format!("<{kind}>{}</{kind}>", escape(&text))
+        };
+        let cells: String = line.split('\t').map(cell).collect();
+        format!("<tr>{cells}</tr>\n")
+    };
+    let rows: String = lines.iter().enumerate().map(row).collect();
+    let caption = match job.queries {
+        all if all > FIRST as u64 => format!("The first {FIRST} of {}", grouped(all)),
+        all => things(all, "sequence"),
+    };
+    format!(
+        "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Sequences\">\
+         <table><caption>{caption}</caption>\n{rows}</table></div>\n"
     )
 }
 
@@ -287,7 +385,7 @@ fn done(job: &Job, keep: Duration) -> String {
 pub fn problem(message: &str) -> String {
     let body = format!(
         "<h1>This did not work</h1>\n<p class=\"error\" role=\"alert\">{}</p>\n\
-         <p><a href=\"/\">New search</a></p>\n",
+         <p><a href=\"/\">New job</a></p>\n",
         escape(message)
     );
     shell("This did not work", "", &body)
@@ -295,7 +393,7 @@ pub fn problem(message: &str) -> String {
 
 /// A job is gone.
 pub fn deleted() -> String {
-    let body = "<h1>Deleted</h1>\n<p>The queries and the result of this search are gone.</p>\n\
-                <p><a href=\"/\">New search</a></p>\n";
+    let body = "<h1>Deleted</h1>\n<p>What was sent and the result are gone.</p>\n\
+                <p><a href=\"/\">New job</a></p>\n";
     shell("Deleted", "", body)
 }

@@ -17,7 +17,8 @@ use super::wire::{Order, Search, Word};
 use crate::ServeError;
 use crate::config::Workers;
 use crate::engine;
-use crate::engine::{Engine, Running, Unsearched};
+use crate::engine::{Engine, Running};
+use crate::error::Unsearched;
 use crate::job::Job;
 use crate::store::Outcome;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use gyrase_classify::report::Origin;
 use gyrase_classify::samples::{self, Done, SampleReads, Series};
-use gyrase_classify::{Collection, Columns, Lane, Rule, Summary};
+use gyrase_classify::{Collection, Columns, Lane, Rule, Summary, TaxonReport};
 use gyrase_picture::words::{grouped, percent, things};
 use gyrase_taxonomy::Rank;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use super::conflicts::ONE_SAMPLE;
 use super::extras::{self, Extras};
 use super::gpu;
 use super::outputs::Places;
-use super::reports::Form;
+use super::reports::{ending, report};
 use super::tell;
 use super::thresholds::Thresholds;
 use super::together::{self, Together};
@@ -50,9 +50,10 @@ pub struct Many {
         value_name = "LIST",
         value_delimiter = ',',
         requires = "samples",
-        default_value = "kreport"
+        default_value = "kreport",
+        value_parser = report()
     )]
-    reports: Vec<Form>,
+    reports: Vec<TaxonReport>,
 
     /// Write no <sample>.tsv
     #[arg(long, requires = "samples")]
@@ -160,10 +161,10 @@ impl Many {
 
     fn places(&self, sample: &SampleReads, folder: &Path, with: &With) -> Places {
         let place = |ending: &str| folder.join(format!("{}.{ending}", sample.name));
-        let wanted: BTreeSet<Form> = self.reports.iter().copied().collect();
+        let wanted: BTreeSet<TaxonReport> = self.reports.iter().copied().collect();
         let reports = wanted
             .into_iter()
-            .map(|form| (form, place(form.ending())))
+            .map(|report| (report, place(&ending(report))))
             .collect();
         let answers = (!self.no_answers).then(|| place("tsv"));
         Places {

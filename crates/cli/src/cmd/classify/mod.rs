@@ -33,12 +33,14 @@ use self::outputs::{Outputs, Places};
 use self::reports::Reports;
 use self::stored::Stored;
 use self::tell::{counts, say, warn_if_short};
-use self::thresholds::Thresholds;
 use crate::failure::{Failure, Result};
 use crate::gpu::GpuArgs;
 use crate::places;
 use crate::report;
 use crate::session::Session;
+
+pub use self::reports::rank;
+pub use self::thresholds::Thresholds;
 
 const EXAMPLES: &str = "\
 Examples:

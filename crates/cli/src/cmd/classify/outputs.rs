@@ -2,13 +2,11 @@
 
 use std::path::PathBuf;
 
-use gyrase_classify::abundance::{self, Abundance};
-use gyrase_classify::report::{self, CamiProfile, Kreport, NamedTally, Origin};
-use gyrase_classify::{Catalogue, Columns, Extract, Genomes, Summary, Wanted};
+use gyrase_classify::report::{NamedTally, Origin};
+use gyrase_classify::{Catalogue, Columns, Extract, Summary, TaxonReport, Wanted};
 use gyrase_fastx::{Complete, PairsWritten};
 use gyrase_taxonomy::{Rank, Taxonomy};
 
-use super::reports::Form;
 use super::{extras, plots};
 use crate::failure::Result;
 use crate::session::Session;
@@ -20,7 +18,7 @@ pub struct Places {
     /// A line for each read; nothing where they are not wanted, `-` for standard output.
     pub answers: Option<PathBuf>,
     /// The reports.
-    pub reports: Vec<(Form, PathBuf)>,
+    pub reports: Vec<(TaxonReport, PathBuf)>,
     /// The rank of their estimates.
     pub rank: Rank,
     /// What the lines of reads tell.
@@ -44,14 +42,17 @@ impl Places {
     /// What these outputs take beside reads per taxon.
     fn wanted(&self) -> Wanted {
         Wanted {
-            evidence: self.reports.iter().any(|(form, _)| form.needs_evidence()),
+            evidence: self
+                .reports
+                .iter()
+                .any(|(report, _)| report.needs_evidence()),
             depth: self.plots.is_some(),
         }
     }
 
     /// Opens all, for reads with taxa of `taxonomy`.
     fn open(&self, taxonomy: &Taxonomy) -> Result<Outputs> {
-        let report = |(form, path): &(Form, PathBuf)| Ok((*form, Sink::open(Some(path))?));
+        let report = |(of, path): &(TaxonReport, PathBuf)| Ok((*of, Sink::open(Some(path))?));
         let answers = self
             .answers
             .as_ref()
@@ -107,7 +108,7 @@ pub struct Outputs {
     pub wanted: Wanted,
     /// What the lines of reads tell.
     pub columns: Columns,
-    reports: Vec<(Form, Sink)>,
+    reports: Vec<(TaxonReport, Sink)>,
     rank: Rank,
     plots: Option<Folder>,
 }
@@ -124,8 +125,8 @@ impl Outputs {
             name,
             tally: &summary.tally,
         };
-        for (form, sink) in &mut self.reports {
-            let written = write(*form, self.rank, (catalogue, origin), &sample, sink);
+        for (report, sink) in &mut self.reports {
+            let written = report.write(self.rank, (catalogue, origin), &sample, sink);
             written.map_err(|source| sink.error(source))?;
         }
         let draw = |folder| plots::draw(folder, catalogue, &summary.depth);
@@ -152,42 +153,5 @@ impl Outputs {
             folder.keep();
         }
         Ok(())
-    }
-}
-
-fn write(
-    form: Form,
-    rank: Rank,
-    (catalogue, origin): (&Catalogue, &Origin),
-    sample: &NamedTally,
-    out: &mut Sink,
-) -> std::io::Result<()> {
-    let (taxonomy, &NamedTally { name, tally }) = (&catalogue.taxonomy, sample);
-    let estimates = || Abundance::new(taxonomy, tally, rank);
-    match form {
-        Form::Kreport => report::kreport(taxonomy, tally, Kreport::default(), out),
-        Form::KreportEvidence => report::kreport(
-            taxonomy,
-            tally,
-            Kreport {
-                evidence: true,
-                ..Kreport::default()
-            },
-            out,
-        ),
-        Form::Evidence => report::evidence(taxonomy, tally, out),
-        Form::Mpa => report::mpa(taxonomy, tally, out),
-        Form::Cami => report::cami(taxonomy, name, &CamiProfile::of_reads(tally), out),
-        Form::Taxpasta => report::taxpasta(taxonomy, tally, out),
-        Form::Html => {
-            let title = format!("Taxa of {name}");
-            report::html(taxonomy, &title, &[*sample], origin, out)
-        }
-        Form::Bracken => report::bracken(taxonomy, &estimates(), out),
-        Form::Abundance => {
-            let mut estimates = estimates();
-            estimates.normalise(taxonomy, &Genomes::new(&catalogue.targets).lengths());
-            abundance::table(taxonomy, &estimates, out)
-        }
     }
 }

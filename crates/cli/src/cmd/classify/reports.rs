@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, Args};
+use gyrase_classify::TaxonReport;
 use gyrase_taxonomy::Rank;
 
 /// The reports that are wanted.
@@ -53,52 +55,30 @@ pub struct Reports {
     abundance: Option<Rank>,
 }
 
-fn rank(text: &str) -> Result<Rank, String> {
+/// The rank of a name.
+pub fn rank(text: &str) -> Result<Rank, String> {
     Rank::from_name(&text.to_lowercase()).ok_or_else(|| {
         let names: Vec<&str> = Rank::ALL.into_iter().map(Rank::name).collect();
         format!("write one of {}", names.join(", "))
     })
 }
 
-/// A kind of report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum Form {
-    // As `--kreport`.
-    Kreport,
-    // As `--kreport-evidence`.
-    KreportEvidence,
-    // As `--evidence`.
-    Evidence,
-    // As `--mpa`.
-    Mpa,
-    // As `--cami`.
-    Cami,
-    // As `--taxpasta`.
-    Taxpasta,
-    // As `--html`.
-    Html,
-    // As `--bracken`.
-    Bracken,
-    // As `--abundance-out`.
-    Abundance,
-}
-
 impl Reports {
     /// The reports that are wanted, and their files.
-    pub fn places(&self) -> Vec<(Form, PathBuf)> {
+    pub fn places(&self) -> Vec<(TaxonReport, PathBuf)> {
         let all = [
-            (Form::Kreport, &self.kreport),
-            (Form::KreportEvidence, &self.kreport_evidence),
-            (Form::Evidence, &self.evidence),
-            (Form::Mpa, &self.mpa),
-            (Form::Cami, &self.cami),
-            (Form::Taxpasta, &self.taxpasta),
-            (Form::Html, &self.html),
-            (Form::Bracken, &self.bracken),
-            (Form::Abundance, &self.abundance_out),
+            (TaxonReport::Kreport, &self.kreport),
+            (TaxonReport::KreportEvidence, &self.kreport_evidence),
+            (TaxonReport::Evidence, &self.evidence),
+            (TaxonReport::Mpa, &self.mpa),
+            (TaxonReport::Cami, &self.cami),
+            (TaxonReport::Taxpasta, &self.taxpasta),
+            (TaxonReport::Html, &self.html),
+            (TaxonReport::Bracken, &self.bracken),
+            (TaxonReport::Abundance, &self.abundance_out),
         ];
         all.into_iter()
-            .filter_map(|(form, path)| Some((form, path.clone()?)))
+            .filter_map(|(report, path)| Some((report, path.clone()?)))
             .collect()
     }
 
@@ -108,25 +88,19 @@ impl Reports {
     }
 }
 
-impl Form {
-    /// True for reports that tell more of taxa than their reads.
-    pub fn needs_evidence(self) -> bool {
-        matches!(self, Form::KreportEvidence | Form::Evidence)
-    }
+/// Takes the name of a report.
+pub fn report() -> impl TypedValueParser<Value = TaxonReport> {
+    let names = PossibleValuesParser::new(TaxonReport::ALL.map(TaxonReport::name));
+    names.map(|name| TaxonReport::named(&name).expect("a possible value"))
+}
 
-    /// The ending of its file in a folder of samples.
-    pub fn ending(self) -> &'static str {
-        match self {
-            // MultiQC names the sample by what is before `.kraken2`.
-            Form::Kreport => "kraken2.kreport",
-            Form::KreportEvidence => "kraken2.kreport-evidence",
-            Form::Evidence => "evidence",
-            Form::Mpa => "mpa",
-            Form::Cami => "cami",
-            Form::Taxpasta => "taxpasta",
-            Form::Html => "html",
-            Form::Bracken => "bracken",
-            Form::Abundance => "abundance",
+/// The ending of the file of a report in a folder of samples.
+pub fn ending(report: TaxonReport) -> String {
+    match report {
+        // MultiQC names the sample by what is before `.kraken2`.
+        TaxonReport::Kreport | TaxonReport::KreportEvidence => {
+            format!("kraken2.{}", report.name())
         }
+        _ => report.name().into(),
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use gyrase_schedule::Policy;
-use gyrase_serve::{NamedDatabase, WorkerConfig, Workers, work};
+use gyrase_serve::{JobKind, NamedDatabase, WorkerConfig, Workers, work};
 
 use super::words::{named, search_options};
 use crate::failure::{Code, Failure, Result};
@@ -74,7 +74,8 @@ impl WorkerOptions {
         ] {
             words.extend([option.into(), value.to_string().into()]);
         }
-        for database in databases {
+        let searched = |database: &&NamedDatabase| database.kind() == JobKind::Search;
+        for database in databases.iter().filter(searched) {
             words.extend(["--db".into(), with_files(database)?]);
         }
         let program = std::env::current_exe();
