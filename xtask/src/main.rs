@@ -1,5 +1,5 @@
 //! What CI and CONTRIBUTING call: `cargo xtask rules | tidy | test | mpi-matrix | mpi-hosts |
-//! mpi-nfs | python | dist | bench`.
+//! mpi-nfs | python | gpu | gpu-test | dist | bench`.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -9,6 +9,7 @@
 mod crates;
 mod dist;
 mod functions;
+mod gpu;
 mod hosts;
 mod levels;
 mod masked;
@@ -42,6 +43,8 @@ cargo xtask mpi-hosts     MPIs of PyPI, and two hosts of namespaces
 cargo xtask mpi-nfs       two hosts that write one output on NFS, in a user-mode kernel:
                           half an hour
 cargo xtask python        the wheel: built, installed in a fresh environment, tested there
+cargo xtask gpu           the library for GPUs, for all of them; takes no GPU
+cargo xtask gpu-test [ARGS]  that library, tested and measured; takes a GPU (see bench/gpu)
 cargo xtask dist [TARGET]  archives for releases, checked: see docs/installing.md
 cargo xtask bench [ARGS]  compare with rivals (see bench/README.md)";
 
@@ -64,6 +67,8 @@ fn main() -> ExitCode {
         Some("mpi-hosts") => hosts::run(),
         Some("mpi-nfs") => nfs::run(&mpi::wanted().1),
         Some("python") => python::run(),
+        Some("gpu") => gpu::build(),
+        Some("gpu-test") => gpu::test(&args[1..]),
         Some("dist") => dist::run(&args[1..]),
         Some("bench") => steps::bench(&args[1..]),
         _ => Err(HELP.to_string()),

@@ -73,7 +73,7 @@ fn build(python: &Path) -> Result<PathBuf> {
 
 /// The interpreter of an environment below `target/`, made where there is none or it is to be
 /// `fresh`.
-fn environment(folder: &Path, fresh: bool) -> Result<PathBuf> {
+pub fn environment(folder: &Path, fresh: bool) -> Result<PathBuf> {
     let python = folder.join("bin/python");
     if fresh
         || !steps::works(steps::command(
@@ -88,7 +88,7 @@ fn environment(folder: &Path, fresh: bool) -> Result<PathBuf> {
     Ok(python)
 }
 
-fn install(python: &Path, packages: &[&str]) -> Result<()> {
+pub fn install(python: &Path, packages: &[&str]) -> Result<()> {
     let mut pip = Command::new(python);
     pip.args(["-m", "pip", "install", "-q", "--disable-pip-version-check"]);
     pip.args(packages);

@@ -3,12 +3,14 @@
 use std::ops::Range;
 
 use gyrase_fabric::{FabricError, World};
+use gyrase_gpu::GpuShare;
 use gyrase_table::gydb::{Database, PARTITIONS};
 
 use crate::cap::Cap;
 use crate::catalogue::Catalogue;
 use crate::index::Index;
 use crate::mismatch::Mismatch;
+use crate::on_gpu::{GpuRefusal, HOST_BYTES, OnGpu};
 use crate::stored::FULL;
 
 /// One or more databases as one: the answers are those of the database that all their references
@@ -18,6 +20,7 @@ pub struct Collection {
     /// All their references.
     pub catalogue: Catalogue,
     databases: Vec<Member>,
+    gpu: Option<OnGpu>,
 }
 
 /// Bytes that classifying takes, about, whatever the databases; for each thread its batches, their
@@ -96,6 +99,7 @@ impl Collection {
         Ok(Collection {
             catalogue,
             databases: indexes.into_iter().map(member).collect(),
+            gpu: None,
         })
     }
 
@@ -194,12 +198,16 @@ impl Collection {
         let Catalogue {
             targets, taxonomy, ..
         } = &self.catalogue;
+        let of_gpu = match self.gpu {
+            Some(_) => threads as u64 * HOST_BYTES,
+            None => 0,
+        };
         let per_target = PER_TARGET + threads as u64 * PER_TARGET_AND_THREAD;
         let names: u64 = targets
             .iter()
             .map(|target| target.name.len() as u64 + per_target)
             .sum();
-        self.reserved(threads) + names + taxonomy.len() as u64 * PER_TAXON
+        self.reserved(threads) + of_gpu + names + taxonomy.len() as u64 * PER_TAXON
     }
 
     /// Of these, what is kept for batches, answers and the like, whatever there is to read.
@@ -235,6 +243,37 @@ impl Collection {
         self.databases
             .iter()
             .map(|database| database.features.checksum())
+    }
+
+    /// Brings the database to a GPU, which answers reads from then on where it can. Nothing changes
+    /// in the answers.
+    ///
+    /// # Errors
+    /// See [`GpuRefusal`]; then the processor goes on alone.
+    pub fn bring_to(
+        &mut self,
+        gpu: &GpuShare<'_>,
+        memory: u64,
+        threads: usize,
+    ) -> Result<(), GpuRefusal> {
+        let [Member { features, .. }] = &self.databases[..] else {
+            return Err(GpuRefusal::Several);
+        };
+        let beside = threads as u64 * HOST_BYTES;
+        let at_once = self.within(memory.saturating_sub(beside), threads);
+        if at_once.is_none_or(|plan| plan.passes > 1) {
+            return Err(GpuRefusal::HostMemory {
+                least: self.memory_at_once(threads) + beside,
+                memory,
+            });
+        }
+        self.gpu = Some(OnGpu::new(features, &self.catalogue, gpu, threads)?);
+        Ok(())
+    }
+
+    /// The database on a GPU, where it was brought to one.
+    pub fn on_gpu(&self) -> Option<&OnGpu> {
+        self.gpu.as_ref()
     }
 
     /// All of it.
@@ -292,6 +331,7 @@ impl From<Index> for Collection {
                 features,
                 first_window: 0,
             }],
+            gpu: None,
         }
     }
 }

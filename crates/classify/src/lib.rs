@@ -91,6 +91,7 @@ mod inspect;
 mod lane;
 mod lowest;
 mod mismatch;
+mod on_gpu;
 mod parameters;
 mod parts;
 mod plan;
@@ -124,6 +125,7 @@ pub use inspect::{Contents, inspect};
 pub use lane::{Lane, sample_of};
 pub use lowest::LowestRank;
 pub use mismatch::Mismatch;
+pub use on_gpu::{GpuRefusal, OnGpu};
 pub use parameters::Parameters;
 pub use plan::{Prediction, predict};
 pub use query::{

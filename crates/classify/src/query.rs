@@ -4,7 +4,9 @@ mod answer;
 mod config;
 mod error;
 mod hits;
+mod located;
 mod lookup;
+mod on_gpu;
 mod origin;
 mod passes;
 mod sink;
@@ -133,8 +135,8 @@ fn cover(
     let start = || Answerer::new(origin.catalogue(), config, &dropped);
     let work = |finder: &mut Finder<'_>, answerer: &mut Answerer<'_>, task: &Task| {
         let mut covered = Covered::default();
-        finder.each(task, |read, hits| {
-            answerer.cover(read, hits, &mut covered);
+        finder.locate(task, answerer.spans(), |read, located| {
+            answerer.cover(read, located, &mut covered);
             Ok(())
         })?;
         Ok(covered)
@@ -166,8 +168,8 @@ fn answer<S: Sink>(
     let start = || Answerer::new(origin.catalogue(), config, dropped);
     let work = |finder: &mut Finder<'_>, answerer: &mut Answerer<'_>, task: &Task| {
         let mut answers = Answers::default();
-        finder.each(task, |read, hits| {
-            answerer.answer(read, hits, &form, &mut answers);
+        finder.locate(task, answerer.spans(), |read, located| {
+            answerer.answer(read, located, &form, &mut answers);
             Ok(())
         })?;
         Ok(answers)

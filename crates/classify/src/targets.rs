@@ -112,6 +112,11 @@ impl Targets {
             .unwrap_or(Location(self.all_windows()))
     }
 
+    /// The first window of each, in order.
+    pub fn first_windows(&self) -> &[Location] {
+        &self.first_windows
+    }
+
     /// The windows of all targets.
     pub fn all(&self) -> Range<Location> {
         Location(0)..Location(self.all_windows())

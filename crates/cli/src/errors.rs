@@ -322,6 +322,7 @@ impl From<gyrase_suffix::Error> for Failure {
             }
             Error::NoMemory => Code::Memory.into(),
             Error::Fabric(error) => fabric(error),
+            Error::Gpu(_) => Code::Mpi.into(),
             Error::Sorting(_) => Code::Internal.into(),
             Error::TooLong { .. } => Meaning::helped(Code::Usage, "give a higher --length"),
             Error::OneStrand => Code::Usage.into(),

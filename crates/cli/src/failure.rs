@@ -28,7 +28,8 @@ pub enum Code {
     Output = 6,
     /// Input that cannot be read, is truncated or malformed.
     Input = 7,
-    /// MPI that is missing or failed.
+    /// MPI that is missing or failed, or a GPU that was asked for and
+    /// cannot be used.
     Mpi = 8,
     /// Hang-up.
     HangUp = 129,

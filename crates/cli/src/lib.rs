@@ -30,6 +30,7 @@ mod args;
 mod cmd;
 mod errors;
 mod failure;
+mod gpu;
 mod guard;
 mod habits;
 mod logs;

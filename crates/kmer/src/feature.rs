@@ -43,7 +43,7 @@ pub(crate) const SAMPLED_SALT: u64 = 0x78de_fe41_708d_b555;
 /// How one k-mer in so many is chosen: by its s-mers, and where these would choose too many, by its
 /// own hash besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sampling {
+pub struct Sampling {
     /// s-mers of a k-mer that are compared; 0 when a k-mer is too short for it.
     pub smers: usize,
     /// Bases of an s-mer, at most [`MAX_FEATURE_K`].

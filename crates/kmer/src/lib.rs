@@ -71,7 +71,8 @@ mod superkmer;
 
 pub use arch::{Kernels, MAX_LETTERS, MinimizerScheme, Stretch};
 pub use feature::{
-    MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, feature_of, sampled_feature_of,
+    MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, Sampling, feature_of,
+    sampled_feature_of,
 };
 pub use key::{Key, mix, unmix};
 pub use kmer::{Kmer, reverse_pairs};

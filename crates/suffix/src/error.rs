@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use gyrase_fabric::FabricError;
 use gyrase_files::OutputError;
 use gyrase_files::container::ContainerError;
+use gyrase_gpu::GpuError;
 use gyrase_work::Cancelled;
 
 /// Why something about suffixes could not be done.
@@ -52,6 +53,9 @@ pub enum Error {
     /// The system has no memory to give.
     #[error("the system has not enough memory to sort the suffixes")]
     NoMemory,
+    /// A GPU did not sort the suffixes; the processor can.
+    #[error(transparent)]
+    Gpu(#[from] GpuError),
     /// The library that sorts suffixes failed.
     #[error("sorting the suffixes failed: {0}")]
     Sorting(String),

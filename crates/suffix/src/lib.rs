@@ -56,5 +56,5 @@ pub use check::{check_common, check_positions};
 pub use error::Error;
 pub use numbers::NumberArray;
 pub use sort::{SENTINEL, SuffixArray, Zeros};
-pub use strands::{sort, sorting_memory};
+pub use strands::{sort, sort_on, sorting_memory};
 pub use texts::{Letters, Text, Texts};

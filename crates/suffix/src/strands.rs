@@ -1,8 +1,10 @@
 //! Texts with one strand or both, and their suffixes.
 
+use gyrase_gpu::{GpuShare, GpuSuffixes};
 use gyrase_work::Progress;
 
 use crate::error::{BASE, Error, admit};
+use crate::numbers::NumberArray;
 use crate::sort::{SuffixArray, Zeros};
 use crate::texts::Texts;
 
@@ -27,6 +29,26 @@ pub fn sort(
     }
     progress.start("sort suffixes", 0);
     SuffixArray::of(&texts.letters, Zeros::Sentinels)
+}
+
+/// Sorts the suffixes of texts on a GPU: in the same order.
+///
+/// # Errors
+/// The memory does not suffice; or [`Error::Gpu`], and [`sort()`] is still to do.
+pub fn sort_on(
+    gpu: &GpuShare<'_>,
+    texts: &Texts,
+    memory: u64,
+    progress: &Progress,
+) -> Result<SuffixArray, Error> {
+    let needed = sorting_memory(texts.letters.len() as u64, false);
+    admit("sorting the suffixes", needed, memory)?;
+    progress.start("sort suffixes", 0);
+    let GpuSuffixes { positions, common } = gpu.suffixes(&texts.letters)?;
+    Ok(SuffixArray {
+        positions: NumberArray::Narrow(positions),
+        common: NumberArray::Narrow(common),
+    })
 }
 
 /// Bytes of memory that a run takes to sort texts of so many letters.

@@ -26,6 +26,7 @@ mod piece;
 mod pipeline;
 mod shared;
 mod size;
+mod words;
 mod writer;
 
 pub use crate::location::Location;
@@ -33,4 +34,5 @@ pub use database::{Database, Features};
 pub use error::GydbError;
 pub use layout::{MAGIC, MAX_COUNT, PARTITIONS, Summary, feature_at, partition_of, place_of};
 pub use size::bytes_for;
+pub use words::{FeatureWords, PartitionWords};
 pub use writer::Writer;

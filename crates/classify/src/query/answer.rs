@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use gyrase_taxonomy::Taxon;
 
 use super::config::AnswerConfig;
+use super::located::Located;
 use super::sink::{Answer, Form};
 use super::summary::Summary;
 use crate::candidates::{Candidate, Hit, Regions, windows_of};
@@ -23,6 +24,22 @@ pub(super) struct Answers<M> {
     /// The taxon of each.
     pub taxa: Vec<Option<Taxon>>,
     pub summary: Summary,
+}
+
+/// How many windows a read can touch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spans {
+    stride: usize,
+    insert: usize,
+}
+
+impl Spans {
+    /// Those of a read with so many letters, or of two mates.
+    pub(super) fn of(self, lengths: (usize, Option<usize>)) -> u32 {
+        let pair = |mate: usize| (lengths.0 + mate).max(self.insert);
+        let letters = lengths.1.map_or(lengths.0, pair);
+        2 + (letters / self.stride) as u32
+    }
 }
 
 /// Answers for reads whose hits are known. Make one for each thread: what it needs is kept from
@@ -56,9 +73,17 @@ impl<'i> Answerer<'i> {
         }
     }
 
-    /// Notes which windows a read with these hits covers, which change their order.
-    pub(super) fn cover(&mut self, read: &Read<'_>, hits: &mut [Hit], covered: &mut Covered) {
-        self.find_candidates(read, hits);
+    /// The spans of reads.
+    pub(super) fn spans(&self) -> Spans {
+        Spans {
+            stride: self.index.parameters.sketch.stride(),
+            insert: self.config.insert,
+        }
+    }
+
+    /// Notes which windows a read covers with what was found of it, whose hits change their order.
+    pub(super) fn cover(&mut self, read: &Read<'_>, located: Located<'_>, covered: &mut Covered) {
+        let hits = self.find_candidates(read, located);
         if self
             .candidates
             .iter()
@@ -68,9 +93,9 @@ impl<'i> Answerer<'i> {
         }
     }
 
-    /// Lists the best region of every target that may be an answer.
-    fn find_candidates(&mut self, read: &Read<'_>, hits: &mut [Hit]) {
-        let span = self.span(read.lengths);
+    /// Lists the best region of every target that may be an answer; what their hits are ranges of.
+    fn find_candidates<'h>(&mut self, read: &Read<'_>, located: Located<'h>) -> &'h mut [Hit] {
+        let span = self.spans().of(read.lengths);
         let Answerer {
             regions,
             candidates,
@@ -78,22 +103,26 @@ impl<'i> Answerer<'i> {
             ..
         } = self;
         candidates.clear();
-        regions.best(hits, span, |candidate| {
-            if !dropped.has(candidate.target) {
-                candidates.push(candidate);
-            }
-        });
+        let Located { hits, found } = located;
+        let is_there = |candidate: &Candidate| !dropped.has(candidate.target);
+        match found {
+            Some(found) => candidates.extend(found.iter().filter(|one| is_there(one)).cloned()),
+            None => regions.best(hits, span, |candidate| {
+                candidates.extend(Some(candidate).filter(is_there));
+            }),
+        }
+        hits
     }
 
-    /// Adds the answer for a read with these hits, which change their order.
+    /// Adds the answer for a read by what was found of it, whose hits change their order.
     pub(super) fn answer<F: Form>(
         &mut self,
         read: &Read<'_>,
-        hits: &mut [Hit],
+        located: Located<'_>,
         form: &F,
         answers: &mut Answers<F::Made>,
     ) {
-        self.find_candidates(read, hits);
+        let hits = self.find_candidates(read, located);
         let found = Found {
             index: self.index,
             features: read.features.len(),
@@ -190,13 +219,5 @@ impl<'i> Answerer<'i> {
         found.sort_unstable();
         found.dedup();
         tally.evidence_mut(taxon).hit_in(found, windows_of(hits));
-    }
-
-    /// Windows that a read can touch.
-    fn span(&self, lengths: (usize, Option<usize>)) -> u32 {
-        let letters = lengths
-            .1
-            .map_or(lengths.0, |mate| (lengths.0 + mate).max(self.config.insert));
-        2 + (letters / self.index.parameters.sketch.stride()) as u32
     }
 }

@@ -6,9 +6,12 @@ use gyrase_seq::Batch;
 use gyrase_tabulate::TabulateError;
 use gyrase_work::{Feed, Progress, in_order};
 
+use super::answer::Spans;
 use super::error::QueryError;
 use super::hits::Hits;
+use super::located::Located;
 use super::lookup::{Lookup, keep_to_cap};
+use super::on_gpu::{Each, GpuLookup};
 use super::stored::Candidates;
 use crate::candidates::Hit;
 use crate::cap::Cap;
@@ -36,7 +39,9 @@ impl<'r> Origin<'r> {
     /// What one thread needs to find hits.
     pub(super) fn finder(self) -> Finder<'r> {
         match self {
-            Origin::Sequences(hits) => Finder::Sequences(Box::new(Lookup::new(hits))),
+            Origin::Sequences(hits) => {
+                Finder::Sequences(Box::new(Lookup::new(hits)), GpuLookup::new(hits))
+            }
             Origin::Stored(candidates) => Finder::Stored(Rows::new(candidates)),
         }
     }
@@ -164,7 +169,7 @@ impl Feed for Blocks<'_> {
 
 /// Finds the hits of reads, a task at a time.
 pub(super) enum Finder<'r> {
-    Sequences(Box<Lookup<'r>>),
+    Sequences(Box<Lookup<'r>>, Option<GpuLookup<'r>>),
     Stored(Rows<'r>),
 }
 
@@ -176,13 +181,31 @@ impl Finder<'_> {
         mut each: impl FnMut(&Read<'_>, &mut [Hit]) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
         match self {
-            Finder::Sequences(lookup) => {
+            Finder::Sequences(lookup, _) => {
                 lookup.each(task.reads.start, &task.batches, |number, features, hits| {
                     each(&Read::of(&task.batches, number, features), hits)
                 })
             }
             Finder::Stored(rows) => rows.each(task.reads.clone(), each),
         }
+    }
+
+    /// As [`Finder::each`], with the best regions too where a GPU finds them.
+    pub(super) fn locate(
+        &mut self,
+        task: &Task,
+        spans: Spans,
+        mut each: impl FnMut(&Read<'_>, Located<'_>) -> Result<(), QueryError>,
+    ) -> Result<(), QueryError> {
+        if let Finder::Sequences(lookup, Some(gpu)) = self {
+            let elsewhere = |part: &[Batch; 2], each: Each<'_>| {
+                lookup.each(task.reads.start, part, |number, features, hits| {
+                    each(&Read::of(part, number, features), Located::hits(hits))
+                })
+            };
+            return gpu.each(&task.batches, spans, elsewhere, &mut each);
+        }
+        self.each(task, |read, hits| each(read, Located::hits(hits)))
     }
 }
 

@@ -11,6 +11,7 @@ mod extras;
 mod failures;
 mod fetch;
 mod gossip;
+mod gpu;
 mod graph;
 mod group;
 mod help;
@@ -34,5 +35,7 @@ mod stops;
 mod suffix;
 mod told;
 mod trace;
+#[path = "../../../gpu/tests/twin/mod.rs"]
+mod twin;
 mod unitigs;
 mod verbs;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::MAX_WINDOW;
 use crate::arch::MAX_LETTERS;
-use crate::feature::{MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K};
+use crate::feature::{MAX_FEATURE_K, MAX_FEATURES, MAX_ONE_IN, MAX_SAMPLED_K, Sampling};
 
 /// Which k-mers of a window become its features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +153,14 @@ impl SketchShape {
     /// Which k-mers of a window become its features.
     pub fn choice(self) -> Choice {
         self.choice
+    }
+
+    /// How the one k-mer in so many is chosen, where one is ([`Choice::OneIn`]).
+    pub fn sampling(self) -> Option<Sampling> {
+        match self.choice {
+            Choice::Smallest(_) => None,
+            Choice::OneIn(one_in) => Some(Sampling::new(self.k, one_in)),
+        }
     }
 
     /// How many windows a sequence of so many letters has: none when it is shorter than k, else the

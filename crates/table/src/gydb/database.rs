@@ -15,6 +15,7 @@ use super::check::{self, Sound};
 use super::error::{GydbError, what_it_is};
 use super::layout::{FORMAT, Header, PARTITIONS, PLACE_BITS, Summary, feature_at, place_of};
 use super::partition::Partition;
+use super::words::{FeatureWords, PartitionWords};
 use crate::location::Location;
 use crate::map::{anonymous, let_go_of, open};
 
@@ -336,20 +337,40 @@ impl Database {
     /// Checks every byte: checksums, the order of features and locations, the totals of the header,
     /// the zeros between the parts. Look-ups need no checks from then on.
     pub fn verify(&self) -> Result<(), GydbError> {
-        let (words, bytes) = (self.words(), &self.bytes[..]);
-        let mut windows = 0;
-        for (number, partition) in self.partitions.iter().enumerate() {
-            let entry = check::entry(&self.header, bytes, number);
-            let checked =
-                check::partition(words, number, partition, &entry, self.header.summary.cap);
-            windows = windows
-                .max(checked.map_err(|what| self.corrupt(format!("partition {number}: {what}")))?);
-        }
+        let windows = self.verify_partitions(0..PARTITIONS)?;
         check::windows(&self.header, windows)
-            .and_then(|()| check::section_bytes(&self.sections, bytes))
+            .and_then(|()| check::section_bytes(&self.sections, &self.bytes))
             .map_err(|what| self.corrupt(what))?;
         self.sound.trust();
         Ok(())
+    }
+
+    /// Checks every byte of some partitions; one more than the largest location in them.
+    ///
+    /// # Errors
+    /// [`GydbError::Container`] when they do not fit their checksums, or make no sense.
+    ///
+    /// # Panics
+    /// When a partition is not below [`PARTITIONS`].
+    pub fn verify_partitions(&self, partitions: Range<usize>) -> Result<u64, GydbError> {
+        let (words, cap) = (self.words(), self.header.summary.cap);
+        let mut windows = 0;
+        for number in partitions {
+            let entry = check::entry(&self.header, &self.bytes, number);
+            let checked = check::partition(words, number, &self.partitions[number], &entry, cap);
+            windows = windows
+                .max(checked.map_err(|what| self.corrupt(format!("partition {number}: {what}")))?);
+        }
+        Ok(windows)
+    }
+
+    /// The partitions as they stand in the file, for whoever looks features up by other means.
+    /// Nothing of them is checked; see [`Database::verify_partitions`].
+    pub fn feature_words(&self) -> FeatureWords<'_> {
+        FeatureWords {
+            words: &self.words()[..self.header.partitions_end as usize / 4],
+            partitions: self.partitions.iter().map(PartitionWords::from).collect(),
+        }
     }
 
     fn corrupt(&self, what: String) -> GydbError {

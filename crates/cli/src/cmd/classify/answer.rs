@@ -8,6 +8,7 @@ use gyrase_picture::words::{bytes, grouped, things};
 
 use gyrase_fabric::World;
 
+use super::gpu;
 use super::outputs::Outputs;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
@@ -72,6 +73,9 @@ pub fn answer(mut config: Config, outputs: &mut Outputs, session: &Session) -> R
         Ok(run_in(&config, job, outlet, records, progress)?.unwrap_or_default())
     });
     let summary = done.map_err(|error| failure(outputs, error))?;
+    if let Reads::Lanes { collection, .. } = config.reads {
+        gpu::tell(collection, session);
+    }
     if config.drop_least_covered.is_some() && session.is_first() {
         say_dropped(config.catalogue(), &summary.dropped);
     }

@@ -17,12 +17,14 @@ use super::against::Against;
 use super::answer::{answer, keep_rereadable, keep_shareable, of_lanes};
 use super::conflicts::ONE_SAMPLE;
 use super::extras::{self, Extras};
+use super::gpu;
 use super::outputs::Places;
 use super::reports::{ending, report};
 use super::tell;
 use super::thresholds::Thresholds;
 use super::together::{self, Together};
 use crate::failure::{Code, Failure, Result};
+use crate::gpu::GpuArgs;
 use crate::session::Session;
 
 /// Failed samples that the last message names.
@@ -75,6 +77,8 @@ pub struct With<'a> {
     pub thresholds: &'a Thresholds,
     /// What is wanted beside answers and reports.
     pub extras: &'a Extras,
+    /// Whether a GPU looks reads up.
+    pub gpu: &'a GpuArgs,
 }
 
 /// What all samples of a run are classified with.
@@ -121,7 +125,8 @@ impl Many {
             make(folder)?;
         }
         session.same_files(with.against.files(&references))?;
-        let collection = with.against.index(references, session)?;
+        let mut collection = with.against.index(references, session)?;
+        gpu::bring(with.gpu, &mut collection, lanes.iter().copied(), session)?;
         let together = first.then(|| Together::open(folder)).transpose()?;
         let run = Run {
             collection: &collection,

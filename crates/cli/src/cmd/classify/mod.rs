@@ -5,6 +5,7 @@ mod against;
 mod answer;
 mod conflicts;
 mod extras;
+mod gpu;
 mod many;
 mod origin;
 mod outputs;
@@ -33,6 +34,7 @@ use self::reports::Reports;
 use self::stored::Stored;
 use self::tell::{counts, say, warn_if_short};
 use crate::failure::{Failure, Result};
+use crate::gpu::GpuArgs;
 use crate::places;
 use crate::report;
 use crate::session::Session;
@@ -101,6 +103,9 @@ pub struct Classify {
     extras: Extras,
 
     #[command(flatten)]
+    gpu: GpuArgs,
+
+    #[command(flatten)]
     reports: Reports,
 
     #[command(flatten)]
@@ -126,6 +131,7 @@ impl Classify {
                 rank: self.reports.rank(),
                 thresholds: &self.thresholds,
                 extras: &self.extras,
+                gpu: &self.gpu,
             };
             return self.many.run(wanted, &with, session);
         }
@@ -169,11 +175,12 @@ impl Classify {
         places::keep_different(&lane.files().cloned().collect::<Vec<_>>())?;
         lane.check()?;
         session.same_files(self.against.files(&references))?;
-        let collection = self.against.index(references, session)?;
+        let mut collection = self.against.index(references, session)?;
         note_inputs(&inputs, session);
         if let Some(path) = &self.stored.candidates {
             return stored::keep(path, &lane, &collection, session);
         }
+        gpu::bring(&self.gpu, &mut collection, [&lane].into_iter(), session)?;
         let start = Instant::now();
         let outputs = places.open_in(session, &collection.catalogue.taxonomy)?;
         self.answer(

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::Classify;
 use super::answer::passes;
+use super::gpu;
 use crate::cmd::rows::{Table, bounds, shown};
 use crate::failure::{Failure, Result};
 use crate::session::Session;
@@ -51,7 +52,11 @@ impl Classify {
             }),
         );
         session.note("predicted_seconds", prediction.seconds);
-        table(&prediction, collection.bytes(), session).print()?;
+        let mut rows = table(&prediction, collection.bytes(), session);
+        if let Some(gpu) = gpu::planned(&self.gpu, &collection, &lanes, session)? {
+            rows.row("GPU", gpu);
+        }
+        rows.print()?;
         passes(&collection, &lanes, session).map(|_| ())
     }
 

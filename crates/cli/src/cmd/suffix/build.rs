@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use gyrase_picture::words::bytes;
 use gyrase_suffix::gysa::{self, GysaFacts};
-use gyrase_suffix::{build_in, sort};
+use gyrase_suffix::{Error, SuffixArray, Texts, build_in, sort, sort_on};
+use serde_json::json;
 
 use super::info::in_json;
 use super::plan;
 use super::sequences::{LettersArg, Sequences, say_texts};
 use crate::failure::{Failure, Result};
+use crate::gpu::GpuArgs;
 use crate::places::{self, Kind};
 use crate::session::Session;
 
@@ -24,6 +26,9 @@ A sentinel ends each sequence: smaller than every letter, and unlike all others.
 docs/formats.md has every byte of the file. It takes 9 bytes for each letter,
 and sorting takes 13 of memory. Each of several processes takes 40 for each
 letter of its share, and up to 85 where much repeats.";
+
+/// Letters below which no GPU is used that nobody asked for: it takes longer to begin.
+const LEAST_ON_GPU: usize = 16 << 20;
 
 /// Sort the suffixes of sequences: suffix array and longest common prefixes.
 #[derive(Debug, Args)]
@@ -40,6 +45,9 @@ pub struct Build {
 
     #[command(flatten)]
     letters: LettersArg,
+
+    #[command(flatten)]
+    gpu: GpuArgs,
 
     /// File to make
     #[arg(long, short, value_name = "FILE.gysa", required = true)]
@@ -73,12 +81,37 @@ impl Build {
 
     fn build(&self, sequences: &Sequences, output: &Path, session: &Session) -> Result<GysaFacts> {
         let mut texts = sequences.texts(session)?;
+        let on_gpu = self.sort_on_gpu(&texts, session)?;
         let built = session.shown(|progress| {
-            let sorted = sort(&mut texts, false, session.memory, progress)?;
+            let sorted = match on_gpu {
+                Some(sorted) => sorted,
+                None => sort(&mut texts, false, session.memory, progress)?,
+            };
             progress.start("write", 0);
             gysa::write(output, &texts, &sorted, self.bwt)
         });
         Ok(built?)
+    }
+
+    /// The suffixes as a GPU sorts them, where one is and can.
+    fn sort_on_gpu(&self, texts: &Texts, session: &Session) -> Result<Option<SuffixArray>> {
+        let is_worth = texts.letters.len() >= LEAST_ON_GPU;
+        let Some(found) = self.gpu.find(is_worth, session)? else {
+            return Ok(None);
+        };
+        let (gpu, memory) = (found.share(), session.memory);
+        match session.shown(|progress| sort_on(&gpu, texts, memory, progress)) {
+            Ok(sorted) => {
+                tracing::info!("the suffixes were sorted on the {}", gpu.gpu.name);
+                session.note(
+                    "gpu",
+                    json!({ "name": gpu.gpu.name, "number": gpu.gpu.number }),
+                );
+                Ok(Some(sorted))
+            }
+            Err(Error::Gpu(why)) => self.gpu.without(why).map(|()| None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The same by all processes of a job; the facts are in rank 0.

@@ -1,0 +1,154 @@
+//! The GPU that a run uses, where there is one.
+
+use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use clap::Args;
+use gyrase_gpu::{Gpu, GpuError, GpuLibrary, GpuShare};
+
+use crate::failure::{Code, Failure, Result};
+use crate::session::Session;
+use crate::size::Size;
+
+/// The share of a GPU's free memory that a run takes when `--gpu-memory` is not given.
+const SHARE: f64 = 0.9;
+
+/// Whether a GPU is used, and which.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "GPU")]
+pub struct GpuArgs {
+    /// Use a GPU, with the same result: the first one where it can be used and there is enough to
+    /// do (auto), none (off), or the one of this number, from 0, and fail where it cannot be used
+    #[arg(long, value_name = "WHICH", default_value = "auto")]
+    gpu: Which,
+
+    /// Memory of the GPU that may be taken, such as 8G or 50% [default: 90% of what is free]
+    #[arg(long, value_name = "SIZE")]
+    gpu_memory: Option<Size>,
+}
+
+/// Which GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    Auto,
+    Off,
+    Number(usize),
+}
+
+impl FromStr for Which {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Which, String> {
+        match text {
+            "auto" => Ok(Which::Auto),
+            "off" => Ok(Which::Off),
+            number => number.parse().map(Which::Number).map_err(|_| {
+                format!("\"{text}\" is no GPU; write auto, off, or a number such as 0")
+            }),
+        }
+    }
+}
+
+/// A GPU that can be used.
+pub struct Found {
+    library: Arc<GpuLibrary>,
+    /// The GPU.
+    pub gpu: Gpu,
+    memory: u64,
+}
+
+impl Found {
+    /// How much of it may be used.
+    pub fn share(&self) -> GpuShare<'_> {
+        GpuShare {
+            library: &self.library,
+            gpu: &self.gpu,
+            memory: self.memory,
+        }
+    }
+}
+
+impl GpuArgs {
+    /// The GPU that was asked for; or the first where none was named, one can be used, and it is
+    /// `worth` it.
+    pub fn find(&self, worth: bool, session: &Session) -> Result<Option<Found>> {
+        let alone = session.job().is_none();
+        let number = match self.gpu {
+            Which::Off => return Ok(None),
+            Which::Auto if !alone || !worth => return Ok(None),
+            Which::Auto => None,
+            Which::Number(_) if !alone => {
+                return Err(refused("several processes do not share a GPU"));
+            }
+            Which::Number(number) => Some(number),
+        };
+        match self.look(number) {
+            Ok(found) => Ok(Some(found)),
+            // Nobody asked for one.
+            Err(why) if number.is_none() && is_not_there(&why) => {
+                tracing::debug!("no GPU is used: {why}");
+                Ok(None)
+            }
+            Err(why) => self.without(why).map(|()| None),
+        }
+    }
+
+    fn look(&self, number: Option<usize>) -> std::result::Result<Found, GpuError> {
+        let library = GpuLibrary::find()?;
+        let gpu = library.gpu(number)?;
+        let memory = match self.gpu_memory {
+            Some(size) => size.of(gpu.memory),
+            None => Size::Share(SHARE).of(gpu.free),
+        };
+        Ok(Found {
+            library,
+            gpu,
+            memory,
+        })
+    }
+
+    /// Goes on with the processor, unless a GPU was asked for.
+    pub fn without(&self, why: impl Display) -> Result<()> {
+        match self.gpu {
+            Which::Number(_) => Err(refused(why)),
+            Which::Auto | Which::Off => {
+                tracing::info!("no GPU is used: {why}");
+                Ok(())
+            }
+        }
+    }
+}
+
+/// True where a machine simply has no GPU that could be used.
+fn is_not_there(why: &GpuError) -> bool {
+    matches!(
+        why,
+        GpuError::Absent | GpuError::Driver { .. } | GpuError::NoGpu
+    )
+}
+
+fn refused(why: impl Display) -> Failure {
+    let what = format!("the GPU cannot be used: {why}; leave --gpu out to go on without it");
+    Failure::new(Code::Mpi, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_are_named_by_number_or_word() {
+        for (text, which) in [
+            ("auto", Which::Auto),
+            ("off", Which::Off),
+            ("0", Which::Number(0)),
+            ("12", Which::Number(12)),
+        ] {
+            assert_eq!(text.parse(), Ok(which));
+        }
+        for text in ["", "on", "-1", "1.5", "auto,off"] {
+            assert!(text.parse::<Which>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+// The functions of the library, as they are loaded at run time. src/arch/library.rs has the same
+// types.
+#pragma once
+
+#include <stdint.h>
+
+#define GYRASE_GPU_VERSION 1
+
+// What a call comes to.
+enum gyrase_gpu_code {
+    GYRASE_GPU_FINE = 0,
+    // The batch takes more memory than the pipeline may have, or has a read that is too long.
+    GYRASE_GPU_DECLINED = 1,
+    // A bucket points outside of its partition.
+    GYRASE_GPU_DAMAGED = 2,
+    // The device failed; gyrase_gpu_error has why.
+    GYRASE_GPU_FAILED = 3,
+};
+
+struct gyrase_gpu_device {
+    char name[128];
+    uint64_t memory;
+    uint64_t free;
+    int32_t major;
+    int32_t minor;
+};
+
+// How windows are sketched: see crates/kmer/src/sketch/shape.rs and feature.rs.
+struct gyrase_gpu_shape {
+    uint32_t k;
+    uint32_t window;
+    uint32_t stride;
+    // The most features of a window where the smallest are chosen; 0 where one in so many is.
+    uint32_t smallest;
+    uint32_t smers;
+    uint32_t s;
+    uint32_t margin;
+    uint32_t limit;
+};
+
+// Where a partition is among the words of the database: see crates/table/src/gydb/partition.rs.
+struct gyrase_gpu_partition {
+    uint64_t start;
+    uint32_t words;
+    uint32_t buckets;
+};
+
+struct gyrase_gpu_database {
+    gyrase_gpu_shape shape;
+    const uint32_t *words;
+    uint64_t word_count;
+    // 4,096 of them.
+    const gyrase_gpu_partition *partitions;
+    // Of each target, and how many windows all have.
+    const uint32_t *first_windows;
+    uint32_t targets;
+    uint32_t all_windows;
+};
+
+// One sequence of a read.
+struct gyrase_gpu_sequence {
+    const uint8_t *letters;
+    uint32_t length;
+    uint32_t windows;
+    uint32_t read;
+    uint32_t unused;
+};
+
+struct gyrase_gpu_batch {
+    // In the order of the reads.
+    const gyrase_gpu_sequence *sequences;
+    uint32_t sequence_count;
+    uint32_t reads;
+    // Of each read: windows that a region of it has at most, 1 to 65,536.
+    const uint32_t *spans;
+};
+
+// The best region of a target.
+struct gyrase_gpu_region {
+    uint32_t target;
+    uint32_t first;
+    uint32_t last;
+    uint32_t hits;
+};
+
+// What was found; it stays until the pipeline is given the next batch.
+struct gyrase_gpu_answers {
+    const uint32_t *features;
+    const gyrase_gpu_region *regions;
+    // The windows, counted from the first of the region, in the upper 16 bits; below the number of
+    // the feature within the read.
+    const uint32_t *hits;
+    // Where the features and the regions of each read begin, and where those of the last end.
+    const uint32_t *feature_begins;
+    const uint32_t *region_begins;
+    uint64_t feature_count;
+    uint64_t region_count;
+    uint64_t hit_count;
+};
+
+// A set of texts whose suffixes are sorted.
+struct gyrase_gpu_text {
+    // Codes of letters from 1 on, and 0 for a sentinel, which ends each text.
+    const uint8_t *letters;
+    uint64_t length;
+    // Of a code, 1 to 8.
+    uint32_t letter_bits;
+    uint32_t unused;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int32_t gyrase_gpu_version(void);
+// Why the last call of this thread did not come to an end as it should.
+const char *gyrase_gpu_error(void);
+// How many devices there are; -1 where nobody can say.
+int32_t gyrase_gpu_devices(void);
+int32_t gyrase_gpu_describe(int32_t device, gyrase_gpu_device *to);
+// Brings a database to a device; null where it fails.
+void *gyrase_gpu_open(int32_t device, const gyrase_gpu_database *database);
+void gyrase_gpu_close(void *index);
+// What one batch at a time goes through, with up to so many bytes of the device, and of pinned
+// memory of the host; null where it fails.
+void *gyrase_gpu_pipeline(void *index, uint64_t bytes, uint64_t host_bytes);
+void gyrase_gpu_pipeline_close(void *pipeline);
+// Begins with a batch, whose letters are copied before it returns.
+int32_t gyrase_gpu_submit(void *pipeline, const gyrase_gpu_batch *batch);
+// Waits for the batch that was submitted.
+int32_t gyrase_gpu_collect(void *pipeline, gyrase_gpu_answers *to);
+// Sorts the suffixes of a text with up to so many bytes of the device: where they begin, and how
+// many letters each shares with the one before.
+int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text *text, uint64_t bytes,
+                            uint32_t *positions, uint32_t *common);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,220 @@
+// A CUDA device: its memory, and streams in which copies and kernels follow each other.
+#pragma once
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "abi.h"
+#include "budget.h"
+#include "warp.cuh"
+
+namespace backend {
+
+constexpr uint32_t WARPS_OF_BLOCK = 8;
+
+inline void check(cudaError_t code, const char *what) {
+    if (code != cudaSuccess) {
+        // What failed once is not told again by the next call.
+        cudaGetLastError();
+        throw Failure(std::string(what) + ": " + cudaGetErrorString(code));
+    }
+}
+
+inline int devices() {
+    int count = 0;
+    check(cudaGetDeviceCount(&count), "cannot count the GPUs");
+    return count;
+}
+
+inline void use(int device) { check(cudaSetDevice(device), "cannot use the GPU"); }
+
+inline void describe(int device, gyrase_gpu_device &to) {
+    cudaDeviceProp properties;
+    check(cudaGetDeviceProperties(&properties, device), "cannot describe the GPU");
+    std::string(properties.name).copy(to.name, sizeof to.name - 1);
+    to.major = properties.major;
+    to.minor = properties.minor;
+    use(device);
+    size_t free = 0, all = 0;
+    check(cudaMemGetInfo(&free, &all), "cannot tell the memory of the GPU");
+    to.memory = all;
+    to.free = free;
+}
+
+template <class T>
+class Buffer {
+  public:
+    Buffer() = default;
+    Buffer(const Buffer &) = delete;
+    Buffer &operator=(const Buffer &) = delete;
+    ~Buffer() { cudaFree(memory); }
+
+    T *data() const { return memory; }
+
+    // Room for so many, and some more where it grows: what was there is lost.
+    void reserve(uint64_t count, Budget &budget) {
+        if (count <= capacity) return;
+        budget.exchange(capacity * sizeof(T), count * sizeof(T));
+        cudaFree(memory);
+        memory = nullptr;
+        capacity = 0;
+        const cudaError_t code = cudaMalloc(reinterpret_cast<void **>(&memory), count * sizeof(T));
+        if (code == cudaErrorMemoryAllocation) {
+            cudaGetLastError();
+            budget.exchange(count * sizeof(T), 0);
+            throw Declined();
+        }
+        check(code, "no memory of the GPU");
+        capacity = count;
+    }
+
+  private:
+    T *memory = nullptr;
+    uint64_t capacity = 0;
+};
+
+// Memory of the host that copies go from and to without being copied once more.
+template <class T>
+class Pinned {
+  public:
+    Pinned() = default;
+    Pinned(const Pinned &) = delete;
+    Pinned &operator=(const Pinned &) = delete;
+    ~Pinned() { cudaFreeHost(memory); }
+
+    T *data() const { return memory; }
+
+    void reserve(uint64_t count, Budget &budget) {
+        if (count <= capacity) return;
+        budget.exchange(capacity * sizeof(T), count * sizeof(T));
+        cudaFreeHost(memory);
+        memory = nullptr;
+        capacity = 0;
+        check(cudaMallocHost(reinterpret_cast<void **>(&memory), count * sizeof(T)),
+              "no pinned memory");
+        capacity = count;
+    }
+
+  private:
+    T *memory = nullptr;
+    uint64_t capacity = 0;
+};
+
+template <class Body>
+__global__ void __launch_bounds__(WARPS_OF_BLOCK *LANES) take(const Body body, uint32_t tasks) {
+    __shared__ typename Body::Scratch scratch[WARPS_OF_BLOCK];
+    const uint32_t warp = threadIdx.x / LANES;
+    const uint32_t task = blockIdx.x * WARPS_OF_BLOCK + warp;
+    if (task < tasks) body(Warp(), scratch[warp], task);
+}
+
+class Stream {
+  public:
+    Stream() {
+        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "no stream");
+        check(cudaEventCreateWithFlags(&event, cudaEventBlockingSync | cudaEventDisableTiming),
+              "no event");
+    }
+    Stream(const Stream &) = delete;
+    Stream &operator=(const Stream &) = delete;
+    ~Stream() {
+        cudaStreamSynchronize(stream);
+        cudaEventDestroy(event);
+        cudaStreamDestroy(stream);
+    }
+
+    template <class T>
+    void copy_in(T *to, const T *from, uint64_t count) {
+        copy(to, from, count * sizeof(T), cudaMemcpyHostToDevice);
+    }
+
+    template <class T>
+    void copy_out(T *to, const T *from, uint64_t count) {
+        copy(to, from, count * sizeof(T), cudaMemcpyDeviceToHost);
+    }
+
+    template <class T>
+    void zero(T *to, uint64_t count) {
+        check(cudaMemsetAsync(to, 0, count * sizeof(T), stream), "cannot clear memory of the GPU");
+    }
+
+    // The thread sleeps meanwhile: others have the processor.
+    void wait() {
+        check(cudaEventRecord(event, stream), "cannot record an event");
+        check(cudaEventSynchronize(event), "the GPU failed");
+    }
+
+    template <class Body>
+    void launch(const Body &body, uint32_t tasks) {
+        if (tasks == 0) return;
+        const uint32_t blocks = (tasks - 1) / WARPS_OF_BLOCK + 1;
+        take<<<blocks, WARPS_OF_BLOCK * LANES, 0, stream>>>(body, tasks);
+        check(cudaGetLastError(), "cannot start a kernel");
+    }
+
+    // Before each number the sum of those before it.
+    void sums_before(uint32_t *numbers, uint32_t count, Budget &budget) {
+        with_scratch(budget, [&](void *scratch, size_t &bytes) {
+            return cub::DeviceScan::ExclusiveSum(scratch, bytes, numbers, numbers, count, stream);
+        });
+    }
+
+    // The same with its own.
+    void sums_with(uint32_t *numbers, uint32_t count, Budget &budget) {
+        with_scratch(budget, [&](void *scratch, size_t &bytes) {
+            return cub::DeviceScan::InclusiveSum(scratch, bytes, numbers, numbers, count, stream);
+        });
+    }
+
+    // Sorts by some bits, and leaves the order of equals; the sorted keys are where it says, in one
+    // of the two.
+    uint64_t *sort(uint64_t *keys, uint64_t *others, uint32_t count, uint32_t begin_bit,
+                   uint32_t end_bit, Budget &budget) {
+        cub::DoubleBuffer<uint64_t> both(keys, others);
+        with_scratch(budget, [&](void *scratch, size_t &bytes) {
+            return cub::DeviceRadixSort::SortKeys(scratch, bytes, both, count,
+                                                  static_cast<int>(begin_bit),
+                                                  static_cast<int>(end_bit), stream);
+        });
+        return both.Current();
+    }
+
+    // The same by the lowest bits of keys that have a number each.
+    std::pair<uint64_t *, uint32_t *> sort_pairs(uint64_t *keys, uint64_t *other_keys,
+                                                 uint32_t *numbers, uint32_t *other_numbers,
+                                                 uint32_t count, uint32_t end_bit, Budget &budget) {
+        cub::DoubleBuffer<uint64_t> by_key(keys, other_keys);
+        cub::DoubleBuffer<uint32_t> by_number(numbers, other_numbers);
+        with_scratch(budget, [&](void *scratch, size_t &bytes) {
+            return cub::DeviceRadixSort::SortPairs(scratch, bytes, by_key, by_number, count, 0,
+                                                   static_cast<int>(end_bit), stream);
+        });
+        return {by_key.Current(), by_number.Current()};
+    }
+
+  private:
+    void copy(void *to, const void *from, uint64_t bytes, cudaMemcpyKind kind) {
+        if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cannot copy");
+    }
+
+    // CUB says how much memory it works with when it is first asked.
+    template <class Call>
+    void with_scratch(Budget &budget, Call call) {
+        size_t bytes = 0;
+        check(call(nullptr, bytes), "cannot plan a step");
+        scratch.reserve(bytes > 0 ? bytes : 1, budget);
+        check(call(scratch.data(), bytes), "cannot start a step");
+    }
+
+    cudaStream_t stream = nullptr;
+    cudaEvent_t event = nullptr;
+    Buffer<uint8_t> scratch;
+};
+
+}  // namespace backend

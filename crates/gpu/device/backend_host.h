@@ -1,0 +1,127 @@
+// The host twin of a device: memory is memory, a launch is a loop over warps, and a sort is that of
+// the standard library.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "budget.h"
+#include "warp.cuh"
+
+namespace backend {
+
+inline int devices() { return 1; }
+
+inline void describe(int, gyrase_gpu_device &to) {
+    std::string("host twin").copy(to.name, sizeof to.name - 1);
+    to.memory = to.free = uint64_t(1) << 30;
+    to.major = to.minor = 0;
+}
+
+inline void use(int) {}
+
+template <class T>
+class Buffer {
+  public:
+    T *data() const { return memory.get(); }
+
+    void reserve(uint64_t count, Budget &budget) {
+        if (count <= capacity) return;
+        budget.exchange(capacity * sizeof(T), count * sizeof(T));
+        memory.reset(new T[count]);
+        capacity = count;
+    }
+
+  private:
+    std::unique_ptr<T[]> memory;
+    uint64_t capacity = 0;
+};
+
+template <class T>
+using Pinned = Buffer<T>;
+
+class Stream {
+  public:
+    template <class T>
+    void copy_in(T *to, const T *from, uint64_t count) {
+        copy(to, from, count);
+    }
+    template <class T>
+    void copy_out(T *to, const T *from, uint64_t count) {
+        copy(to, from, count);
+    }
+    template <class T>
+    void zero(T *to, uint64_t count) {
+        std::memset(to, 0, count * sizeof(T));
+    }
+    void wait() {}
+
+    template <class Body>
+    void launch(const Body &body, uint32_t tasks) {
+        // As with lanes, the order of warps means nothing.
+        backwards = !backwards;
+        typename Body::Scratch scratch;
+        for (uint32_t at = 0; at < tasks; ++at)
+            body(Warp(), scratch, backwards ? tasks - 1 - at : at);
+    }
+
+    // Before each number the sum of those before it.
+    void sums_before(uint32_t *numbers, uint32_t count, Budget &) {
+        uint32_t sum = 0;
+        for (uint32_t at = 0; at < count; ++at) {
+            const uint32_t own = numbers[at];
+            numbers[at] = sum;
+            sum += own;
+        }
+    }
+
+    // The same with its own.
+    void sums_with(uint32_t *numbers, uint32_t count, Budget &) {
+        std::partial_sum(numbers, numbers + count, numbers);
+    }
+
+    // Sorts by some bits, and leaves the order of equals; the sorted keys are where it says, in one
+    // of the two.
+    uint64_t *sort(uint64_t *keys, uint64_t *, uint32_t count, uint32_t begin_bit, uint32_t end_bit,
+                   Budget &) {
+        const uint64_t mask = ~uint64_t(0) >> (64 - (end_bit - begin_bit));
+        std::stable_sort(keys, keys + count, [=](uint64_t one, uint64_t other) {
+            return (one >> begin_bit & mask) < (other >> begin_bit & mask);
+        });
+        return keys;
+    }
+
+    // The same by the lowest bits of keys that have a number each.
+    std::pair<uint64_t *, uint32_t *> sort_pairs(uint64_t *keys, uint64_t *other_keys,
+                                                 uint32_t *numbers, uint32_t *other_numbers,
+                                                 uint32_t count, uint32_t end_bit, Budget &) {
+        const uint64_t mask = ~uint64_t(0) >> (64 - end_bit);
+        std::vector<uint32_t> order(count);
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(), [=](uint32_t one, uint32_t other) {
+            return (keys[one] & mask) < (keys[other] & mask);
+        });
+        for (uint32_t at = 0; at < count; ++at) {
+            other_keys[at] = keys[order[at]];
+            other_numbers[at] = numbers[order[at]];
+        }
+        return {other_keys, other_numbers};
+    }
+
+  private:
+    bool backwards = false;
+
+    template <class T>
+    void copy(T *to, const T *from, uint64_t count) {
+        if (count > 0) std::memcpy(to, from, count * sizeof(T));
+    }
+};
+
+}  // namespace backend

@@ -1,0 +1,120 @@
+// The functions of abi.h. A CUDA compiler makes the library of it, and a C++ compiler its host
+// twin, with which everything but the device itself is tested.
+#include "abi.h"
+#ifdef __CUDACC__
+#include "backend_cuda.cuh"
+#else
+#include "backend_host.h"
+#endif
+#include "pipeline.h"
+#include "suffixes.h"
+
+#include <new>
+#include <string>
+
+#define GYRASE_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+thread_local std::string error;
+
+// Calls; what is thrown becomes a code.
+template <class Call>
+int32_t attempt(Call call) {
+    try {
+        call();
+        return GYRASE_GPU_FINE;
+    } catch (const Declined &) {
+        error = "the memory of the GPU is too little";
+        return GYRASE_GPU_DECLINED;
+    } catch (const Damaged &) {
+        error = "a bucket points outside of its partition";
+        return GYRASE_GPU_DAMAGED;
+    } catch (const std::bad_alloc &) {
+        error = "there is no memory";
+        return GYRASE_GPU_DECLINED;
+    } catch (const std::exception &failure) {
+        error = failure.what();
+        return GYRASE_GPU_FAILED;
+    }
+}
+
+struct OpenPipeline {
+    OpenPipeline(Index &index, uint64_t bytes, uint64_t host_bytes)
+        : device(index.device), pipeline(index, bytes, host_bytes) {}
+    const int device;
+    Pipeline pipeline;
+};
+
+}  // namespace
+
+GYRASE_EXPORT int32_t gyrase_gpu_version(void) { return GYRASE_GPU_VERSION; }
+
+GYRASE_EXPORT const char *gyrase_gpu_error(void) { return error.c_str(); }
+
+GYRASE_EXPORT int32_t gyrase_gpu_devices(void) {
+    int count = -1;
+    attempt([&] { count = backend::devices(); });
+    return count;
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_describe(int32_t device, gyrase_gpu_device *to) {
+    return attempt([&] {
+        *to = {};
+        backend::describe(device, *to);
+    });
+}
+
+GYRASE_EXPORT void *gyrase_gpu_open(int32_t device, const gyrase_gpu_database *database) {
+    Index *index = nullptr;
+    attempt([&] {
+        backend::use(device);
+        index = new Index(device, *database);
+    });
+    return index;
+}
+
+GYRASE_EXPORT void gyrase_gpu_close(void *index) {
+    attempt([&] {
+        backend::use(static_cast<Index *>(index)->device);
+        delete static_cast<Index *>(index);
+    });
+}
+
+GYRASE_EXPORT void *gyrase_gpu_pipeline(void *index, uint64_t bytes, uint64_t host_bytes) {
+    OpenPipeline *pipeline = nullptr;
+    attempt([&] {
+        backend::use(static_cast<Index *>(index)->device);
+        pipeline = new OpenPipeline(*static_cast<Index *>(index), bytes, host_bytes);
+    });
+    return pipeline;
+}
+
+GYRASE_EXPORT void gyrase_gpu_pipeline_close(void *pipeline) {
+    attempt([&] {
+        backend::use(static_cast<OpenPipeline *>(pipeline)->device);
+        delete static_cast<OpenPipeline *>(pipeline);
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_submit(void *pipeline, const gyrase_gpu_batch *batch) {
+    return attempt([&] {
+        backend::use(static_cast<OpenPipeline *>(pipeline)->device);
+        static_cast<OpenPipeline *>(pipeline)->pipeline.submit(*batch);
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_collect(void *pipeline, gyrase_gpu_answers *to) {
+    return attempt([&] {
+        backend::use(static_cast<OpenPipeline *>(pipeline)->device);
+        *to = static_cast<OpenPipeline *>(pipeline)->pipeline.collect();
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text *text,
+                                          uint64_t bytes, uint32_t *positions, uint32_t *common) {
+    return attempt([&] {
+        backend::use(device);
+        if (text->length > 0) SuffixSort(*text, bytes).run(positions, common);
+    });
+}

@@ -1,0 +1,287 @@
+// A pipeline: what one batch at a time goes through, with buffers that stay for the next.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "numbers.h"
+#include "steps.cuh"
+
+constexpr uint32_t PARTITIONS = 4096;
+// Letters and slots of a batch, at most: so many features have fewer than 2^32 locations.
+constexpr uint64_t MOST_SLOTS = 1 << 24;
+// Windows of a region, at most: hits name them in 16 bits.
+constexpr uint32_t MOST_SPAN = 1 << 16;
+
+// A database on a device. Pipelines share it.
+class Index {
+  public:
+    Index(int device, const gyrase_gpu_database &database)
+        : device(device),
+          shape(database.shape),
+          window_bits(bits_of(database.all_windows)),
+          budget(UINT64_MAX) {
+        room = shape.window - shape.k + 1;
+        if (shape.smallest > 0) room = std::min(room, shape.smallest);
+        if (shape.window > MOST_LETTERS) throw Failure("its windows are too long for a GPU");
+        put(words, database.words, database.word_count);
+        put(partitions, database.partitions, PARTITIONS);
+        put(first_windows, database.first_windows, database.targets);
+        const std::vector<uint32_t> table = begun_of(database);
+        put(begun, table.data(), table.size());
+        stream.wait();
+    }
+
+    Targets targets() const { return {first_windows.data(), begun.data(), shift}; }
+
+    const int device;
+    const gyrase_gpu_shape shape;
+    // Bits that a window of the references has.
+    const uint32_t window_bits;
+    // Features of a window, at most.
+    uint32_t room;
+    backend::Buffer<uint32_t> words;
+    backend::Buffer<gyrase_gpu_partition> partitions;
+
+  private:
+    template <class T>
+    void put(backend::Buffer<T> &buffer, const T *from, uint64_t count) {
+        buffer.reserve(std::max<uint64_t>(count, 1), budget);
+        stream.copy_in(buffer.data(), from, count);
+    }
+
+    // See `Targets`; with so many entries the table stays in the caches.
+    std::vector<uint32_t> begun_of(const gyrase_gpu_database &database) {
+        shift = 0;
+        while (database.all_windows >> shift >= 1u << 15) ++shift;
+        std::vector<uint32_t> table((database.all_windows >> shift) + 2);
+        const uint32_t *first = database.first_windows, *end = first + database.targets;
+        for (uint64_t block = 0; block < table.size(); ++block) {
+            const uint64_t start = std::min<uint64_t>(block << shift, UINT32_MAX);
+            table[block] = uint32_t(std::upper_bound(first, end, uint32_t(start)) - first);
+        }
+        return table;
+    }
+
+    backend::Buffer<uint32_t> first_windows;
+    backend::Buffer<uint32_t> begun;
+    uint32_t shift = 0;
+    Budget budget;
+    backend::Stream stream;
+};
+
+class Pipeline {
+  public:
+    Pipeline(Index &index, uint64_t bytes, uint64_t host_bytes)
+        : index(index), budget(bytes), host(host_bytes) {
+        totals.reserve(3, host);
+        status.reserve(1, budget);
+    }
+
+    // Copies a batch, and sends it as far as the size of what follows is not needed.
+    void submit(const gyrase_gpu_batch &batch) {
+        measure(batch);
+        reserve_windows();
+        copy_in(batch);
+        stream.zero(status.data(), 1);
+        stream.launch(SketchWindows{letters.data(), windows.data(), index.shape, index.room,
+                                    slots.data(), features_before.data()},
+                      window_count);
+        stream.launch(LookUpWindows{index.words.data(), index.partitions.data(), slots.data(),
+                                    features_before.data(), index.room, firsts.data(), lists.data(),
+                                    hits_before.data(), status.data()},
+                      window_count);
+        // One more, so that the last sum is that of all.
+        stream.zero(features_before.data() + window_count, 1);
+        stream.zero(hits_before.data() + window_count, 1);
+        stream.sums_before(features_before.data(), window_count + 1, budget);
+        stream.sums_before(hits_before.data(), window_count + 1, budget);
+        stream.launch(BeginReads{read_windows.data(), features_before.data(), hits_before.data(),
+                                 reads, feature_begins.data(), hit_begins.data()},
+                      tasks_of(reads + 1));
+        stream.copy_out(totals.data(), features_before.data() + window_count, 1);
+        stream.copy_out(totals.data() + 1, hits_before.data() + window_count, 1);
+        stream.copy_out(totals.data() + 2, status.data(), 1);
+    }
+
+    // Waits for what was submitted, takes it on to the end, and says where the answers are.
+    gyrase_gpu_answers collect() {
+        stream.wait();
+        heed(totals.data()[2]);
+        feature_count = totals.data()[0];
+        hit_count = totals.data()[1];
+        reserve_hits();
+        stream.launch(
+            ListHits{index.words.data(), windows.data(), slots.data(), firsts.data(), lists.data(),
+                     index.room, features_before.data(), hits_before.data(), feature_begins.data(),
+                     bits, features.data(), hits.data(), status.data()},
+            window_count);
+        stream.zero(region_begins.data(), reads + 1);
+        if (hit_count > 0) find_regions();
+        return copy_out();
+    }
+
+  private:
+    void measure(const gyrase_gpu_batch &batch) {
+        uint64_t all_letters = 0, all_windows = 0;
+        for (uint32_t at = 0; at < batch.sequence_count; ++at) {
+            all_letters += batch.sequences[at].length;
+            all_windows += batch.sequences[at].windows;
+        }
+        const bool long_span = std::any_of(batch.spans, batch.spans + batch.reads,
+                                           [](uint32_t span) { return span > MOST_SPAN; });
+        if (all_letters > MOST_SLOTS || all_windows * index.room > MOST_SLOTS || long_span) {
+            throw Declined();
+        }
+        bits = {index.window_bits, bits_of(batch.reads)};
+        if (!fits(bits)) throw Declined();
+        reads = batch.reads;
+        letter_count = uint32_t(all_letters);
+        window_count = uint32_t(all_windows);
+    }
+
+    void reserve_windows() {
+        const uint64_t slot_count = std::max<uint64_t>(uint64_t(window_count) * index.room, 1);
+        // Batches are nearly alike: with a little more, most need nothing new.
+        const uint64_t more_letters = letter_count + letter_count / 8 + 1;
+        const uint64_t more_windows = window_count + window_count / 8 + 2;
+        const uint64_t more_reads = reads + reads / 8 + 2;
+        host_letters.reserve(more_letters, host);
+        host_windows.reserve(more_windows, host);
+        host_read_windows.reserve(more_reads, host);
+        host_spans.reserve(more_reads, host);
+        letters.reserve(more_letters, budget);
+        windows.reserve(more_windows, budget);
+        read_windows.reserve(more_reads, budget);
+        spans.reserve(more_reads, budget);
+        slots.reserve(slot_count + slot_count / 8, budget);
+        firsts.reserve(slot_count + slot_count / 8, budget);
+        lists.reserve(slot_count + slot_count / 8, budget);
+        features_before.reserve(more_windows, budget);
+        hits_before.reserve(more_windows, budget);
+        feature_begins.reserve(more_reads, budget);
+        hit_begins.reserve(more_reads, budget);
+        region_begins.reserve(more_reads, budget);
+        host_feature_begins.reserve(more_reads, host);
+        host_region_begins.reserve(more_reads, host);
+    }
+
+    void copy_in(const gyrase_gpu_batch &batch) {
+        uint32_t letter = 0, window = 0, read = 0;
+        for (uint32_t at = 0; at < batch.sequence_count; ++at) {
+            const gyrase_gpu_sequence &sequence = batch.sequences[at];
+            while (read <= sequence.read) host_read_windows.data()[read++] = window;
+            std::copy(sequence.letters, sequence.letters + sequence.length,
+                      host_letters.data() + letter);
+            for (uint32_t number = 0; number < sequence.windows; ++number) {
+                const uint32_t start = number * index.shape.stride;
+                const uint32_t length = std::min(index.shape.window, sequence.length - start);
+                host_windows.data()[window++] = {letter + start, length, sequence.read};
+            }
+            letter += sequence.length;
+        }
+        while (read <= reads) host_read_windows.data()[read++] = window;
+        std::copy(batch.spans, batch.spans + reads, host_spans.data());
+        stream.copy_in(letters.data(), host_letters.data(), letter_count);
+        stream.copy_in(windows.data(), host_windows.data(), window_count);
+        stream.copy_in(read_windows.data(), host_read_windows.data(), reads + 1);
+        stream.copy_in(spans.data(), host_spans.data(), reads);
+    }
+
+    void heed(uint32_t status) {
+        if (status & STATUS_DAMAGED) throw Damaged();
+        if (status & STATUS_TOO_LONG) throw Declined();
+    }
+
+    void reserve_hits() {
+        const uint64_t more_features = feature_count + feature_count / 8 + 1;
+        const uint64_t more_hits = uint64_t(hit_count) + hit_count / 8 + 1;
+        features.reserve(more_features, budget);
+        host_features.reserve(more_features, host);
+        hits.reserve(more_hits, budget);
+        other_hits.reserve(more_hits, budget);
+        numbers.reserve(more_hits, budget);
+        shares.reserve(more_hits, budget);
+        best.reserve(more_hits, budget);
+        regions.reserve(more_hits, budget);
+        region_hits.reserve(more_hits, budget);
+        packed.reserve(more_hits, budget);
+    }
+
+    void find_regions() {
+        const uint32_t end = FEATURE_BITS + bits.window + bits.read;
+        const uint64_t *sorted =
+            stream.sort(hits.data(), other_hits.data(), hit_count, FEATURE_BITS, end, budget);
+        const SortedHits all = {sorted, hit_count, bits};
+        const Targets targets = index.targets();
+        const uint32_t tasks = tasks_of(hit_count);
+        stream.launch(MarkRegions{all, targets, numbers.data()}, tasks);
+        stream.sums_with(numbers.data(), hit_count, budget);
+        stream.launch(BeginRegions{all, targets, numbers.data(), spans.data(), hit_begins.data(),
+                                   reads, shares.data(), region_begins.data()},
+                      tasks_of(std::max<uint64_t>(hit_count, reads + 1)));
+        stream.zero(best.data(), hit_count);
+        stream.zero(region_hits.data(), hit_count + 1);
+        stream.launch(FindBest{all, numbers.data(), shares.data(), best.data()}, tasks);
+        stream.launch(EndRegions{all, numbers.data(), shares.data(), best.data(), regions.data(),
+                                 region_hits.data()},
+                      tasks);
+        // One more, so that the last sum is that of all; behind the last region there are none.
+        stream.sums_before(region_hits.data(), hit_count + 1, budget);
+        stream.launch(PackHits{all, numbers.data(), best.data(), regions.data(), region_hits.data(),
+                               packed.data()},
+                      tasks);
+    }
+
+    gyrase_gpu_answers copy_out() {
+        totals.data()[0] = totals.data()[1] = 0;
+        if (hit_count > 0) {
+            stream.copy_out(totals.data(), numbers.data() + hit_count - 1, 1);
+            stream.copy_out(totals.data() + 1, region_hits.data() + hit_count, 1);
+        }
+        stream.copy_out(totals.data() + 2, status.data(), 1);
+        stream.copy_out(host_features.data(), features.data(), feature_count);
+        stream.copy_out(host_feature_begins.data(), feature_begins.data(), reads + 1);
+        stream.copy_out(host_region_begins.data(), region_begins.data(), reads + 1);
+        stream.wait();
+        heed(totals.data()[2]);
+        const uint32_t region_count = totals.data()[0], packed_count = totals.data()[1];
+        host_regions.reserve(region_count + region_count / 8 + 1, host);
+        host_packed.reserve(packed_count + packed_count / 8 + 1, host);
+        stream.copy_out(host_regions.data(), regions.data(), region_count);
+        stream.copy_out(host_packed.data(), packed.data(), packed_count);
+        stream.wait();
+        return {host_features.data(),
+                host_regions.data(),
+                host_packed.data(),
+                host_feature_begins.data(),
+                host_region_begins.data(),
+                feature_count,
+                region_count,
+                packed_count};
+    }
+
+    Index &index;
+    Budget budget, host;
+    HitBits bits = {};
+    uint32_t reads = 0, letter_count = 0, window_count = 0, feature_count = 0, hit_count = 0;
+
+    backend::Pinned<uint8_t> host_letters;
+    backend::Pinned<Window> host_windows;
+    backend::Pinned<uint32_t> host_read_windows, host_spans, totals, host_features;
+    backend::Pinned<uint32_t> host_feature_begins, host_region_begins, host_packed;
+    backend::Pinned<gyrase_gpu_region> host_regions;
+
+    backend::Buffer<uint8_t> letters, lists;
+    backend::Buffer<Window> windows;
+    backend::Buffer<uint32_t> read_windows, spans, slots, features_before, hits_before,
+        feature_begins;
+    backend::Buffer<uint32_t> hit_begins, region_begins, features, numbers, region_hits, packed,
+        status;
+    backend::Buffer<uint64_t> firsts, hits, other_hits, best;
+    backend::Buffer<Share> shares;
+    backend::Buffer<gyrase_gpu_region> regions;
+
+    // The last to go is the first to be waited for.
+    backend::Stream stream;
+};

@@ -1,0 +1,200 @@
+//! What the functions of the library take and give: `device/abi.h`.
+
+use std::ffi::c_char;
+use std::marker::PhantomData;
+use std::ptr;
+
+use gyrase_kmer::{Choice, SketchShape};
+use gyrase_table::gydb::{Location, PartitionWords};
+
+use crate::database::GpuDatabase;
+
+/// A device as the library describes it.
+#[repr(C)]
+pub(crate) struct RawDevice {
+    pub(super) name: [c_char; 128],
+    pub(crate) memory: u64,
+    pub(crate) free: u64,
+    pub(crate) major: i32,
+    pub(crate) minor: i32,
+}
+
+/// `gyrase_gpu_shape`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct RawShape {
+    k: u32,
+    window: u32,
+    stride: u32,
+    smallest: u32,
+    smers: u32,
+    s: u32,
+    margin: u32,
+    limit: u32,
+}
+
+impl From<SketchShape> for RawShape {
+    fn from(shape: SketchShape) -> RawShape {
+        let [k, window, stride] = [shape.k(), shape.window(), shape.stride()].map(|n| n as u32);
+        let sampling = shape.sampling();
+        RawShape {
+            k,
+            window,
+            stride,
+            smallest: match shape.choice() {
+                Choice::Smallest(most) => most as u32,
+                Choice::OneIn(_) => 0,
+            },
+            smers: sampling.map_or(0, |sampling| sampling.smers as u32),
+            s: sampling.map_or(0, |sampling| sampling.s as u32),
+            margin: sampling.map_or(0, |sampling| sampling.margin as u32),
+            limit: sampling.map_or(u32::MAX, |sampling| sampling.limit),
+        }
+    }
+}
+
+/// `gyrase_gpu_database`.
+#[repr(C)]
+pub(crate) struct RawDatabase {
+    shape: RawShape,
+    words: *const u32,
+    word_count: u64,
+    partitions: *const PartitionWords,
+    first_windows: *const Location,
+    targets: u32,
+    all_windows: u32,
+}
+
+impl From<&GpuDatabase<'_>> for RawDatabase {
+    fn from(database: &GpuDatabase<'_>) -> RawDatabase {
+        RawDatabase {
+            shape: database.shape.into(),
+            words: database.words.words.as_ptr(),
+            word_count: database.words.words.len() as u64,
+            partitions: database.words.partitions.as_ptr(),
+            first_windows: database.first_windows.as_ptr(),
+            targets: database.first_windows.len() as u32,
+            all_windows: database.windows,
+        }
+    }
+}
+
+/// `gyrase_gpu_sequence`.
+#[repr(C)]
+pub(crate) struct Sequence<'b> {
+    letters: *const u8,
+    length: u32,
+    windows: u32,
+    read: u32,
+    unused: u32,
+    of: PhantomData<&'b [u8]>,
+}
+
+impl<'b> Sequence<'b> {
+    /// A sequence of that read, with so many windows; `None` where it is too long to be counted.
+    pub(crate) fn new(letters: &'b [u8], windows: u32, read: u32) -> Option<Sequence<'b>> {
+        Some(Sequence {
+            letters: letters.as_ptr(),
+            length: u32::try_from(letters.len()).ok()?,
+            windows,
+            read,
+            unused: 0,
+            of: PhantomData,
+        })
+    }
+}
+
+/// `gyrase_gpu_batch`.
+#[repr(C)]
+pub(crate) struct Batch<'b> {
+    sequences: *const Sequence<'b>,
+    sequence_count: u32,
+    reads: u32,
+    spans: *const u32,
+    of: PhantomData<&'b [Sequence<'b>]>,
+}
+
+impl<'b> Batch<'b> {
+    /// Sequences, in the order of their reads, and the span of each read; `None` where they are too
+    /// many to be counted.
+    pub(crate) fn new(sequences: &'b [Sequence<'b>], spans: &'b [u32]) -> Option<Batch<'b>> {
+        Some(Batch {
+            sequences: sequences.as_ptr(),
+            sequence_count: u32::try_from(sequences.len()).ok()?,
+            reads: u32::try_from(spans.len()).ok()?,
+            spans: spans.as_ptr(),
+            of: PhantomData,
+        })
+    }
+
+    /// How many reads there are.
+    pub(super) fn reads(&self) -> usize {
+        self.reads as usize
+    }
+}
+
+/// The best region of a target for a read.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GpuRegion {
+    /// The number of the target.
+    pub target: u32,
+    /// The first window of the region with a hit.
+    pub first: u32,
+    /// The last.
+    pub last: u32,
+    /// How many hits it has.
+    pub hits: u32,
+}
+
+/// `gyrase_gpu_answers`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct RawAnswers {
+    pub(super) features: *const u32,
+    pub(super) regions: *const GpuRegion,
+    pub(super) hits: *const u32,
+    pub(super) feature_begins: *const u32,
+    pub(super) region_begins: *const u32,
+    pub(super) feature_count: u64,
+    pub(super) region_count: u64,
+    pub(super) hit_count: u64,
+}
+
+impl Default for RawAnswers {
+    fn default() -> RawAnswers {
+        RawAnswers {
+            features: ptr::null(),
+            regions: ptr::null(),
+            hits: ptr::null(),
+            feature_begins: ptr::null(),
+            region_begins: ptr::null(),
+            feature_count: 0,
+            region_count: 0,
+            hit_count: 0,
+        }
+    }
+}
+
+/// `gyrase_gpu_text`.
+#[repr(C)]
+pub(crate) struct RawText<'t> {
+    letters: *const u8,
+    length: u64,
+    letter_bits: u32,
+    unused: u32,
+    of: PhantomData<&'t [u8]>,
+}
+
+impl<'t> RawText<'t> {
+    /// Codes of letters, each of so many bits.
+    pub(super) fn new(codes: &'t [u8], bits: u32) -> RawText<'t> {
+        RawText {
+            letters: codes.as_ptr(),
+            length: codes.len() as u64,
+            letter_bits: bits,
+            unused: 0,
+            of: PhantomData,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Reads looked up on a GPU: what a processor does with sketches, a database and hits, done by a
+//! CUDA device with the same result, bit by bit.
+//!
+//! 1. [`GpuLibrary::find`] loads `libgyrase_gpu.so`. Nothing of CUDA is linked, so a machine
+//!    without it runs the same program; where there is no library, no driver, or one too old, an
+//!    error says so in one sentence, and whoever asked goes on with the processor.
+//! 2. [`GpuIndex::open`] brings the unchanged words of a `.gydb` to the memory of a device.
+//! 3. [`GpuIndex::ask`] takes a batch of reads: windows are sketched by a warp each, features are
+//!    looked up by four lanes each, hits are sorted within each read, and of every target that was
+//!    hit the best region comes back. Batches of several threads are on their way at once, each in
+//!    a stream.
+//!
+//! [`GpuShare::suffixes`] sorts the suffixes of a set of texts, by prefix doubling.
+//!
+//! The C++ sources are in `device/`. A step is written once, over a `Warp` whose lanes are threads
+//! on a device and elements of an array in the **host twin**, the same library made by a C++
+//! compiler: so that everything but the device is tested wherever there is such a compiler. `cargo
+//! xtask gpu` makes the library.
+//!
+//! There is no floating point in it: what reads are classified by is decided on the processor.
+
+mod arch;
+mod database;
+mod error;
+mod find;
+mod index;
+mod library;
+mod suffixes;
+
+pub use arch::GpuRegion;
+pub use database::GpuDatabase;
+pub use error::GpuError;
+pub use find::{FILE, VARIABLE};
+pub use index::{GpuAnswers, GpuIndex, GpuSequence};
+pub use library::{Gpu, GpuLibrary, GpuShare};
+pub use suffixes::GpuSuffixes;

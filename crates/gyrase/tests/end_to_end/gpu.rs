@@ -1,0 +1,287 @@
+//! Reads that a GPU looks up get the answers that the processor gives them. The GPU is the host
+//! twin of the library.
+
+use std::path::Path;
+
+use crate::classify::{BUILD, PAIRS, place};
+use crate::place::{Place, Ran, ran};
+use crate::twin::twin;
+
+const OUTPUTS: [&str; 8] = [
+    "answers",
+    "kreport",
+    "evidence",
+    "extract_1",
+    "extract_2",
+    "html",
+    "bracken",
+    "more",
+];
+
+/// Nobody knows how many reads come through a pipe, so that a GPU is tried.
+const PIPE: [&str; 4] = ["classify", "--db", "r.gydb", "-"];
+
+fn made() -> Option<&'static Path> {
+    twin(Path::new(env!("CARGO_TARGET_TMPDIR")))
+}
+
+/// The program with a library for GPUs.
+fn with(place: &Place, library: &Path, args: &[&str]) -> Ran {
+    ran(place
+        .command(args)
+        .env("GYRASE_GPU", library)
+        .output()
+        .unwrap())
+}
+
+/// All outputs of a run with `--gpu which`.
+fn outputs(place: &Place, library: &Path, which: &str, args: &[&str]) -> Vec<Vec<u8>> {
+    let wanted = [
+        "-o",
+        "answers",
+        "--kreport",
+        "kreport",
+        "--evidence",
+        "evidence",
+        "--html",
+        "html",
+        "--bracken",
+        "bracken",
+        "--kreport-evidence",
+        "more",
+        "--locations",
+        "--with-confidence",
+        "--report",
+        "run.json",
+        "--gpu",
+        which,
+    ];
+    let ran = with(place, library, &[args, &wanted[..]].concat());
+    assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+    let there = OUTPUTS.iter().filter(|name| place.path(name).exists());
+    let all = there.map(|name| place.read(name)).collect();
+    for name in OUTPUTS {
+        let _ = std::fs::remove_file(place.path(name));
+    }
+    all
+}
+
+/// Reads of 1 to 6,000 letters of the genomes, some with letters that are no bases.
+fn long_reads(place: &Place) -> String {
+    let mut all = String::new();
+    for name in ["a", "b", "c"] {
+        let text = String::from_utf8(place.read(&format!("refs/{name}.fa"))).unwrap();
+        let genome: String = text.lines().skip(1).collect();
+        let mut start = 0;
+        for (number, length) in [1, 22, 134, 999, 6000, 2500, 300, 0]
+            .into_iter()
+            .enumerate()
+        {
+            let mut read = genome[start..start + length].to_string();
+            if number % 3 == 2 {
+                read.replace_range(length / 2..length / 2 + 3, "NnR");
+            }
+            all += &format!(">{name}{number}\n{read}\n");
+            start += length;
+        }
+    }
+    all
+}
+
+#[test]
+fn a_gpu_gives_every_answer_that_the_processor_gives() {
+    let Some(library) = made() else { return };
+    let place = place();
+    place.ok(&BUILD);
+    place.write("long.fa", long_reads(&place));
+    let single = ["classify", "--db", "r.gydb", "r_1.fq"];
+    let long = [
+        "classify",
+        "--db",
+        "r.gydb",
+        "long.fa",
+        "--lowest-rank",
+        "strain",
+    ];
+    let on_the_fly = [
+        "classify",
+        "--refs",
+        "refs",
+        "--taxonomy",
+        "tax",
+        "--map",
+        "map",
+        "r_1.fq",
+        "r_2.fq",
+    ];
+    let extracted = [&PAIRS[..], &["--extract", "561=extract#"]].concat();
+    let dropped = [
+        &PAIRS[..],
+        &["--drop-least-covered", "0.4", "--threads", "3"],
+    ]
+    .concat();
+    let sure = [&PAIRS[..], &["--confidence", "0.3", "--min-hits", "9"]].concat();
+    for args in [&single[..], &long, &on_the_fly, &extracted, &dropped, &sure] {
+        let expected = outputs(&place, library, "off", args);
+        assert!(place.json("run.json")["gpu"].is_null());
+        assert!(outputs(&place, library, "0", args) == expected, "{args:?}");
+        let gpu = &place.json("run.json")["gpu"];
+        assert!(gpu["name"].is_string());
+        assert!(
+            gpu["reads"].as_u64() > Some(20) && gpu["reads_of_processor"] == 0,
+            "{gpu}"
+        );
+    }
+    // So few reads are not worth it.
+    assert!(!outputs(&place, library, "auto", &single).is_empty());
+    assert!(place.json("run.json")["gpu"].is_null());
+    // What comes through a pipe may be many.
+    let piped = with(&place, library, &PIPE);
+    assert!(
+        piped.code == 0 && piped.stderr.contains("looked up on the"),
+        "{}",
+        piped.stderr
+    );
+}
+
+#[test]
+fn a_read_that_is_too_long_for_a_gpu_is_looked_up_beside_the_others() {
+    let Some(library) = made() else { return };
+    let place = place();
+    place.ok(&BUILD);
+    let genome = String::from_utf8(place.read("refs/b.fa")).unwrap();
+    let genome: String = genome.lines().skip(1).collect();
+    // A read has up to 65,536 features, and one k-mer in five is one.
+    let long = genome.repeat(420_000 / genome.len());
+    let reads = long_reads(&place);
+    let again = reads.replace('>', ">again");
+    place.write("mixed.fa", format!("{reads}>long\n{long}\n{again}"));
+    let args = ["classify", "--db", "r.gydb", "mixed.fa"];
+    let expected = outputs(&place, library, "off", &args);
+    assert!(outputs(&place, library, "0", &args) == expected);
+    let gpu = &place.json("run.json")["gpu"];
+    assert!(
+        gpu["reads"] == 48 && gpu["reads_of_processor"] == 1,
+        "{gpu}"
+    );
+}
+
+#[test]
+fn samples_of_a_sheet_share_the_database_on_a_gpu() {
+    let Some(library) = made() else { return };
+    let place = place();
+    place.ok(&BUILD);
+    place.write(
+        "sheet",
+        "sample,fastq_1,fastq_2\none,r_1.fq,r_2.fq\ntwo,r_2.fq,\n",
+    );
+    for (which, folder) in [("off", "off"), ("0", "on")] {
+        let args = [
+            "classify",
+            "--db",
+            "r.gydb",
+            "--samples",
+            "sheet",
+            "--out-dir",
+            folder,
+        ];
+        let ran = with(&place, library, &[&args[..], &["--gpu", which]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+    for name in [
+        "one.tsv",
+        "two.tsv",
+        "one.kraken2.kreport",
+        "two.kraken2.kreport",
+        "taxa.tsv",
+    ] {
+        let [off, on] = ["off", "on"].map(|folder| place.read(&format!("{folder}/{name}")));
+        assert!(off == on && !on.is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn what_a_gpu_cannot_take_is_refused_or_left_to_the_processor() {
+    let Some(library) = made() else { return };
+    let place = place();
+    place.ok(&BUILD);
+    std::fs::copy(place.path("r.gydb"), place.path("s.gydb")).unwrap();
+    for (more, words) in [
+        (["--db", "s.gydb"], "several databases"),
+        (["--gpu-memory", "1M"], "--gpu-memory allows"),
+    ] {
+        let asked = [&PAIRS[..], &more, &["--gpu", "0"]].concat();
+        let ran = with(&place, library, &asked);
+        assert!(
+            ran.code == 8 && ran.stderr.contains(words),
+            "{}",
+            ran.stderr
+        );
+        let ran = with(&place, library, &[&PIPE[..], &more].concat());
+        assert!(
+            ran.code == 0 && ran.stderr.contains(words),
+            "{}",
+            ran.stderr
+        );
+        assert!(ran.stderr.contains("no GPU is used"), "{}", ran.stderr);
+    }
+    // A machine without a library, or with one that is none, goes on as it did.
+    let expected = place.ok(&PIPE);
+    for (library, words) in [
+        ("/nowhere/x.so", "cannot be loaded"),
+        ("map", "cannot be loaded"),
+    ] {
+        let ran = with(&place, &place.path(library), &PIPE);
+        assert_eq!((ran.code, &ran.stdout), (0, &expected));
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    let planned = [&["plan"], &PAIRS[..], &["--gpu", "0"]].concat();
+    let ran = with(&place, library, &planned);
+    assert!(
+        ran.stdout.contains("of memory may be taken"),
+        "{}",
+        ran.stdout
+    );
+    let ran = with(&place, library, &["doctor"]);
+    assert!(
+        ran.stdout.contains("classify uses the first") && ran.code == 0,
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn a_gpu_sorts_suffixes_as_the_processor_does() {
+    let Some(library) = made() else { return };
+    let place = Place::new();
+    let long = "ACGTTGCAAC".repeat(300);
+    place.write(
+        "g.fa",
+        format!(
+            ">a\n{long}\n>b\nGATTACANNNNGATTACA\n>none\n>c\n{}\n",
+            &long[7..2000]
+        ),
+    );
+    place.write(
+        "p.fa",
+        ">p\nMKVLITGGAGFIGSHLVDRLMKVLITGG\n>q\nMKVLITGGAXGF*\n",
+    );
+    for file in ["g.fa", "p.fa"] {
+        let [off, on] = ["off", "0"].map(|which| {
+            let args = [
+                "suffix", "build", file, "--bwt", "-o", "x.gysa", "--gpu", which,
+            ];
+            let ran = with(
+                &place,
+                library,
+                &[&args[..], &["--report", "run.json"]].concat(),
+            );
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
+            (
+                place.read("x.gysa"),
+                place.json("run.json")["gpu"]["name"].is_string(),
+            )
+        });
+        assert!(off.0 == on.0 && !off.1 && on.1, "{file}");
+    }
+}
