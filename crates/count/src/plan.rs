@@ -57,7 +57,7 @@ const BASES_PER_SECOND: f64 = 100e6;
 const INFLATED_PER_SECOND: f64 = 600e6;
 
 /// Bytes of memory that a process takes that has read next to nothing, as measured.
-const STARTED: u64 = 11 << 20;
+const STARTED: u64 = 49 << 18;
 /// Bytes of batches of a thread, and what each thread beside the first takes for a heap of its own.
 const BATCHES: u64 = 2 << 20;
 const HEAP: u64 = 2 << 20;
