@@ -25,6 +25,7 @@ use gyrase_search::{
     SearchError, SearchMetadata, WaitingText,
 };
 use gyrase_work::Progress;
+use rustix::io::Errno;
 use tokio::runtime::Handle;
 
 use crate::ServeError;
@@ -59,6 +60,8 @@ pub struct Engine {
     running: Mutex<HashMap<String, Arc<Running>>>,
     draining: AtomicBool,
     scratch: AtomicU64,
+    /// Jobs that found the disk full, and since when they wait for room.
+    without_room: Mutex<HashMap<String, Instant>>,
     /// Jobs that ended, and seconds that they ran, in thousandths.
     pub totals: [AtomicU64; 2],
     /// Workers that are ready.
@@ -97,6 +100,7 @@ impl Engine {
             running: Mutex::default(),
             draining: AtomicBool::new(false),
             scratch: AtomicU64::new(0),
+            without_room: Mutex::default(),
             totals: Default::default(),
             workers: AtomicU64::new(0),
             fragment_bytes: AtomicU64::new(0),
@@ -201,12 +205,15 @@ impl Engine {
     /// The store fails.
     pub fn delete(&self, id: &str) -> Result<bool, ServeError> {
         let deleted = self.store.delete(id)?;
+        if !deleted {
+            return Ok(false);
+        }
         // Others that run in the same search have done nothing wrong.
         if let Some(running) = self.running(id).filter(|running| running.jobs == 1) {
             running.progress.cancel();
         }
         self.read_folder(id).remove();
-        Ok(deleted)
+        Ok(true)
     }
 
     /// The files of a job of reads.
@@ -367,8 +374,22 @@ impl Engine {
         match database.run(job, options, &folder, share, progress) {
             Ok(outcome) => Ok(vec![(job.id.clone(), outcome)]),
             Err(_) if progress.is_cancelled() => Err(Unsearched::Cancelled),
+            Err(problem) if is_of_full_disk(&problem) && self.may_wait_for_room(&job.id) => {
+                tracing::error!("{problem}; trying again");
+                std::thread::sleep(PAUSE);
+                Err(Unsearched::Cancelled)
+            }
             Err(problem) => Err(problem.into()),
         }
+    }
+
+    /// Whether a job may wait for room on the disk: as long as a job may run, since it may be what
+    /// fills the disk.
+    fn may_wait_for_room(&self, id: &str) -> bool {
+        let waiting = self.without_room.lock();
+        let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
+        let since = waiting.entry(id.into()).or_insert_with(Instant::now);
+        since.elapsed() <= self.config.limits.time
     }
 
     /// Nothing found yet by workers, of which so many may be at work for others.
@@ -529,6 +550,14 @@ fn caught<T>(search: impl FnOnce() -> Result<T, Unsearched>) -> Result<T, Unsear
     found.unwrap_or_else(|_| Err("an internal error ended the search".to_string().into()))
 }
 
+/// Whether a disk is full, or has no more room for this user, or for so large a file: errors of all
+/// crates end with the words of the system.
+fn is_of_full_disk(problem: &str) -> bool {
+    let errors = [Errno::NOSPC, Errno::DQUOT, Errno::FBIG];
+    let told = errors.map(|error| io::Error::from(error).to_string());
+    told.iter().any(|told| problem.contains(told))
+}
+
 /// Where files are that are of no use once the service ended.
 pub fn scratch_folder(jobs: &Path) -> PathBuf {
     jobs.join("scratch")
@@ -576,5 +605,19 @@ impl Regenerated<'_> {
             }
         }
         Ok(report.finish(out, queries.len())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_disks_are_known_by_their_words() {
+        let full = io::Error::from_raw_os_error(28);
+        assert!(is_of_full_disk(&format!("results/html: {full}")));
+        let gone = io::Error::from(io::ErrorKind::NotFound);
+        assert!(!is_of_full_disk(&format!("results/html: {gone}")));
+        assert!(!is_of_full_disk("reads: record 28: no letters"));
     }
 }

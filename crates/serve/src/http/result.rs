@@ -198,6 +198,9 @@ pub fn job(app: &App, id: &str) -> Result<Job, Refusal> {
 /// # Errors
 /// There is none.
 pub async fn delete(app: &Arc<App>, id: String) -> Result<(), Refusal> {
+    if !crate::job::is_id(&id) {
+        return Err(Refusal::unknown());
+    }
     let engine = Arc::clone(&app.engine);
     match app.blocking(move || Ok(engine.delete(&id)?)).await? {
         true => Ok(()),

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,8 +25,8 @@ use crate::reads::{ReadDatabase, ReadFolder};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Pieces that wait to be written.
 const AHEAD: usize = 8;
-/// Bytes of a field that is no file.
-const FIELD: usize = 1 << 20;
+/// Bytes of the fields that are no files.
+const FIELDS: usize = 1 << 20;
 /// What reads are called of which nobody says a name.
 const NAMELESS: &str = "reads";
 
@@ -43,7 +43,9 @@ struct Sent {
     fields: Fields,
     /// The names of the files as their sender has them: reads, mates.
     names: [Option<String>; 2],
+    /// Bytes of the files, and of the fields.
     bytes: u64,
+    kept: usize,
 }
 
 /// The folder of a job that is not accepted yet; gone with this value.
@@ -80,6 +82,7 @@ pub async fn submit_reads(app: &Arc<App>, request: Request<Body>) -> Result<Stri
         fields: Fields::of_address(&request),
         names: [None, None],
         bytes: 0,
+        kept: 0,
     };
     sent.receive(app, request).await?;
     let own = Arc::clone(app);
@@ -133,8 +136,10 @@ impl Sent {
         let mut value = Vec::new();
         while let Some(piece) = arrived(part.chunk()).await?.map_err(damaged)? {
             value.extend_from_slice(&piece);
-            if value.len() > FIELD {
-                return Err(Refusal::bad(format!("the field {name} is too long")));
+            self.kept += piece.len();
+            if self.kept > FIELDS {
+                let message = format!("the field {name} is too long: send it as a file");
+                return Err(Refusal::bad(message));
             }
         }
         self.fields.add(name, value)
@@ -146,10 +151,7 @@ impl Sent {
         let kind = database.kind();
         if let (Some(text), None) = (fields.bytes("text")?, &self.names[0]) {
             let path = self.folder.folder().sent("reads");
-            let written = File::create(&path).and_then(|mut file| {
-                file.write_all(text)?;
-                file.sync_all()
-            });
+            let written = write(&path, [text].into_iter());
             written.map_err(|error| Refusal::internal(&error))?;
             self.names[0] = Some(NAMELESS.into());
             self.bytes = text.len() as u64;
@@ -263,9 +265,11 @@ async fn save<E: std::fmt::Display>(
     path: &Path,
     most: u64,
 ) -> Result<u64, Refusal> {
-    let (sender, pieces) = mpsc::channel(AHEAD);
+    let (sender, mut pieces) = mpsc::channel::<Bytes>(AHEAD);
     let path = path.to_path_buf();
-    let writer = tokio::task::spawn_blocking(move || write(path, pieces));
+    let writer = tokio::task::spawn_blocking(move || {
+        write(&path, std::iter::from_fn(|| pieces.blocking_recv()))
+    });
     let mut bytes = 0;
     while let Some(piece) = arrived(body.next()).await? {
         let piece = piece.map_err(damaged)?;
@@ -284,13 +288,12 @@ async fn save<E: std::fmt::Display>(
     Ok(bytes)
 }
 
-fn write(path: PathBuf, mut pieces: mpsc::Receiver<Bytes>) -> io::Result<()> {
-    let mut file = File::create_new(&path)?;
-    while let Some(piece) = pieces.blocking_recv() {
-        file.write_all(&piece)?;
-    }
+/// Writes pieces to a new file; the disk has it and its name then.
+fn write<P: AsRef<[u8]>>(path: &Path, mut pieces: impl Iterator<Item = P>) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    pieces.try_for_each(|piece| file.write_all(piece.as_ref()))?;
     file.sync_all()?;
-    let folder = path.parent().expect("it is in the folder of a job");
-    File::open(folder)?.sync_all()?;
-    File::open(folder.parent().unwrap_or(folder))?.sync_all()
+    // The folder of the job, that of all, and that of the service.
+    let mut folders = path.ancestors().skip(1).take(3);
+    folders.try_for_each(|folder| File::open(folder)?.sync_all())
 }
