@@ -210,6 +210,13 @@ fn reads_that_are_none_are_refused_and_damaged_ones_fail() {
         "{failed:?}"
     );
     assert!(!told.contains("gyrase-jobs"), "{told}");
+    for id in ["..", "%2e%2e", "..%2f..%2fr_1.fq", "."] {
+        let gone = service.send("DELETE", &format!("/api/v1/jobs/{id}"), "", b"");
+        assert_eq!(gone.status, 404, "{id}");
+        let gone = service.get(&format!("/Blast.cgi?CMD=Delete&RID={id}"));
+        assert_eq!(gone.status, 404, "{id}");
+    }
+    assert!(place.path("gyrase-jobs/jobs.sqlite").exists() && place.path("r_1.fq").exists());
     let start = service.get("/");
     assert!(
         start.status == 303 && start.head.contains("location: /classify"),
