@@ -100,9 +100,7 @@ struct BeginReads {
     uint32_t *hit_begins;
 
     GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
-        warp.each([&](uint32_t lane) {
-            const uint32_t read = task * LANES + lane;
-            if (read > reads) return;
+        for_each(warp, task, reads + 1, [&](uint32_t read) {
             feature_begins[read] = features_before[first_windows[read]];
             hit_begins[read] = hits_before[first_windows[read]];
         });
@@ -198,9 +196,7 @@ struct MarkRegions {
     uint32_t *marks;
 
     GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
-        warp.each([&](uint32_t lane) {
-            const uint32_t at = task * LANES + lane;
-            if (at >= all.count) return;
+        for_each(warp, task, all.count, [&](uint32_t at) {
             bool first = at == 0 || read_at(at - 1) != read_at(at);
             if (!first) {
                 const uint32_t target = target_at(targets, location_at(all, at));
@@ -301,9 +297,7 @@ struct EndRegions {
     uint32_t *region_hits;
 
     GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
-        warp.each([&](uint32_t lane) {
-            const uint32_t at = task * LANES + lane;
-            if (at >= all.count) return;
+        for_each(warp, task, all.count, [&](uint32_t at) {
             const uint32_t number = numbers[at] - 1;
             if (at + 1 < all.count && numbers[at + 1] == numbers[at]) return;
             const uint64_t found = best[number];
@@ -327,9 +321,7 @@ struct PackHits {
     uint32_t *packed;
 
     GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
-        warp.each([&](uint32_t lane) {
-            const uint32_t at = task * LANES + lane;
-            if (at >= all.count) return;
+        for_each(warp, task, all.count, [&](uint32_t at) {
             const uint32_t number = numbers[at] - 1;
             const uint64_t found = best[number];
             if (at < first_of(found) || at > last_of(found)) return;

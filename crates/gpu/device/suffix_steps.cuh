@@ -12,15 +12,6 @@ constexpr uint32_t STRETCH = 32;
 // Zeros behind a text, which may be read.
 constexpr uint32_t TEXT_SLACK = 64;
 
-// Runs a step for each of so many.
-template <class Step>
-GYRASE_DEVICE void for_each(Warp warp, uint32_t task, uint32_t count, Step step) {
-    warp.each([&](uint32_t lane) {
-        const uint64_t at = uint64_t(task) * LANES + lane;
-        if (at < count) step(uint32_t(at));
-    });
-}
-
 // The first letters of each suffix as a number; behind a sentinel come zeros.
 struct FirstKeys {
     using Scratch = NoScratch;

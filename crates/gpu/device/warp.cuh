@@ -160,3 +160,12 @@ template <class T>
 GYRASE_DEVICE T most(T one, T other) {
     return one < other ? other : one;
 }
+
+// Runs a step for each of so many, of which a warp takes 32 neighbours for a task.
+template <class Step>
+GYRASE_DEVICE void for_each(Warp warp, uint32_t task, uint32_t count, Step step) {
+    warp.each([&](uint32_t lane) {
+        const uint64_t at = uint64_t(task) * LANES + lane;
+        if (at < count) step(uint32_t(at));
+    });
+}
