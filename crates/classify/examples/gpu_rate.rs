@@ -12,7 +12,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gyrase_classify::{Index, Lane};
+use gyrase_classify::{INSERT, Index, Lane};
 use gyrase_gpu::{GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuSequence, GpuShare};
 use gyrase_seq::Batch;
 use gyrase_work::{Feed, in_parallel};
@@ -22,9 +22,6 @@ const BATCH: usize = 1 << 20;
 
 /// Bytes of this machine's memory for each thread.
 const HOST: u64 = 48 << 20;
-
-/// Letters that a pair spans at least.
-const INSERT: usize = 400;
 
 /// A batch as the GPU is asked for it.
 type Asked<'b> = (Vec<GpuSequence<'b>>, Vec<u32>);

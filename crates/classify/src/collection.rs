@@ -276,6 +276,14 @@ impl Collection {
         self.gpu.as_ref()
     }
 
+    /// What pages say of it: each database by a name, with its checksum.
+    pub fn sources(&self, names: impl Iterator<Item = String>) -> Vec<(&'static str, String)> {
+        let named = names.zip(self.checksums());
+        named
+            .map(|(name, sum)| ("Database", format!("{name}, checksum {sum:016x}")))
+            .collect()
+    }
+
     /// All of it.
     pub(crate) fn whole(&self) -> Vec<Slice<'_>> {
         self.databases

@@ -129,8 +129,9 @@ pub use on_gpu::{GpuRefusal, OnGpu};
 pub use parameters::Parameters;
 pub use plan::{Prediction, predict};
 pub use query::{
-    Answer, AnswerConfig, Answered, Candidates, CandidatesError, Form, Hits, QueryError, ReadFeed,
-    Scratch, Sink, Summary, Wanted, classify, classify_candidates, covered, covered_candidates,
+    Answer, AnswerConfig, Answered, Candidates, CandidatesError, Form, Hits, INSERT, QueryError,
+    ReadFeed, Scratch, Sink, Summary, Wanted, classify, classify_candidates, covered,
+    covered_candidates,
 };
 pub use read::Read;
 pub use run::{ClassifyError, Config, Reads, run, run_in, store, store_in};

@@ -18,7 +18,7 @@ use gyrase_tabulate::TabulateError;
 use gyrase_work::{Feed, Progress};
 
 use self::answer::{Answerer, Answers};
-pub use self::config::{AnswerConfig, Wanted};
+pub use self::config::{AnswerConfig, INSERT, Wanted};
 pub use self::error::QueryError;
 pub use self::hits::Hits;
 pub use self::origin::ReadFeed;

@@ -84,7 +84,6 @@ impl Served {
 pub struct Databases {
     all: Vec<Served>,
     of_reads: Vec<ReadDatabase>,
-    threads: usize,
 }
 
 impl Databases {
@@ -94,11 +93,9 @@ impl Databases {
     /// One cannot be opened, or the memory is not enough.
     pub fn open(config: &Config, progress: &Progress) -> Result<Databases, ServeError> {
         let (searched, of_reads) = config.by_use();
-        let of_reads: Vec<ReadDatabase> = of_reads.map(opened).collect::<Result<_, _>>()?;
-        let bytes_of_reads: u64 = of_reads
-            .iter()
-            .map(|database| database.bytes(config.threads))
-            .sum();
+        let of_reads = of_reads.map(|named| opened(named, config.threads));
+        let of_reads: Vec<ReadDatabase> = of_reads.collect::<Result<_, _>>()?;
+        let bytes_of_reads: u64 = of_reads.iter().map(ReadDatabase::bytes).sum();
         let mut all: Vec<Served> = Vec::new();
         for named in searched {
             let searched = match &config.workers {
@@ -117,11 +114,7 @@ impl Databases {
             let named = named.clone();
             all.push(Served { named, searched });
         }
-        let databases = Databases {
-            all,
-            of_reads,
-            threads: config.threads,
-        };
+        let databases = Databases { all, of_reads };
         let left = config.memory.saturating_sub(databases.bytes());
         if left < LEAST {
             return Err(ServeError::Memory {
@@ -170,10 +163,7 @@ impl Databases {
     /// Bytes that they take now.
     pub fn bytes(&self) -> u64 {
         let searched = self.all.iter().map(|served| served.searched.bytes());
-        let of_reads = self
-            .of_reads
-            .iter()
-            .map(|database| database.bytes(self.threads));
+        let of_reads = self.of_reads.iter().map(ReadDatabase::bytes);
         searched.chain(of_reads).sum()
     }
 }
@@ -196,8 +186,8 @@ pub fn divided(
 ///
 /// # Errors
 /// It cannot be opened.
-pub fn opened(named: &NamedDatabase) -> Result<ReadDatabase, ServeError> {
-    ReadDatabase::open(named).map_err(|problem| ServeError::Database {
+pub fn opened(named: &NamedDatabase, threads: usize) -> Result<ReadDatabase, ServeError> {
+    ReadDatabase::open(named, threads).map_err(|problem| ServeError::Database {
         name: named.name.clone(),
         problem,
     })

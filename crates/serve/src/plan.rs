@@ -63,11 +63,11 @@ pub fn plan(config: &Config) -> Result<ServePlan, ServeError> {
     let (searched, of_reads) = config.by_use();
     let databases: Vec<_> = searched.map(of).collect::<Result<_, ServeError>>()?;
     let of_reads = of_reads.map(|named| {
-        let database = databases::opened(named)?;
+        let database = databases::opened(named, config.threads)?;
         Ok(ReadDatabasePlan {
             name: named.name.clone(),
             holds: database.size(),
-            bytes: database.bytes(config.threads),
+            bytes: database.bytes(),
         })
     });
     let of_reads: Vec<_> = of_reads.collect::<Result<_, ServeError>>()?;

@@ -12,8 +12,8 @@ use std::sync::{Mutex, PoisonError};
 
 use gyrase_classify::report::{NamedTally, Origin};
 use gyrase_classify::{
-    AnswerConfig, Collection, Columns, Config as ClassifyConfig, Index, Lane, Outlets, Reads,
-    Scratch, Summary, TaxonReport, Wanted, run as classify,
+    AnswerConfig, Collection, Columns, Config as ClassifyConfig, INSERT, Index, Lane, Outlets,
+    Reads, Scratch, Summary, TaxonReport, Wanted, run as classify,
 };
 use gyrase_count::query;
 use gyrase_fastx::Output;
@@ -25,8 +25,6 @@ use crate::config::{ClassifyOptions, NamedDatabase, ReadOptions};
 use crate::job::{Job, JobKind};
 use crate::store::Outcome;
 
-/// Letters that a pair is taken to span on its target.
-const INSERT: usize = 400;
 /// The file of a line for each read or sequence, of either kind of job.
 pub const LINES: &str = "lines.tsv.gz";
 
@@ -38,6 +36,7 @@ pub struct ReadDatabase {
     /// As people know it.
     pub named: NamedDatabase,
     opened: Opened,
+    bytes: u64,
 }
 
 enum Opened {
@@ -48,11 +47,11 @@ enum Opened {
 }
 
 impl ReadDatabase {
-    /// Opens the files of a name, which are not for searches.
+    /// Opens the files of a name, which are not for searches, for `threads` threads.
     ///
     /// # Errors
     /// In words: one cannot be opened, or they do not fit together.
-    pub fn open(named: &NamedDatabase) -> Result<ReadDatabase, String> {
+    pub fn open(named: &NamedDatabase, threads: usize) -> Result<ReadDatabase, String> {
         let opened = match (named.kind(), &named.files[..]) {
             (JobKind::Kmers, [file]) => {
                 let counts = Counts::open(file).map_err(|error| error.to_string())?;
@@ -66,8 +65,17 @@ impl ReadDatabase {
                 Opened::Taxa(Box::new((collection, Mutex::new(()))))
             }
         };
+        // Whoever makes a report asks for it, and it takes a look at every target to know.
+        let bytes = match &opened {
+            Opened::Taxa(taxa) => taxa.0.memory_at_once(threads),
+            Opened::Counts(counts) => counts.path().metadata().map_or(0, |size| size.len()),
+        };
         let named = named.clone();
-        Ok(ReadDatabase { named, opened })
+        Ok(ReadDatabase {
+            named,
+            opened,
+            bytes,
+        })
     }
 
     /// What is done with reads.
@@ -78,15 +86,9 @@ impl ReadDatabase {
         }
     }
 
-    /// Bytes that it takes in memory while `threads` threads ask it.
-    pub fn bytes(&self, threads: usize) -> u64 {
-        match &self.opened {
-            Opened::Taxa(taxa) => taxa.0.memory_at_once(threads),
-            Opened::Counts(counts) => {
-                let size = counts.path().metadata();
-                size.map_or(0, |size| size.len())
-            }
-        }
+    /// Bytes that it takes in memory while all threads ask it.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// How many references, or k-mers, it has, and what they are.
@@ -125,11 +127,8 @@ impl ReadDatabase {
             let name = path.file_name().unwrap_or(path.as_os_str());
             name.to_string_lossy().into_owned()
         };
-        let files = self.named.files.iter().zip(collection.checksums());
-        let sources =
-            files.map(|(path, sum)| ("Database", format!("{}, checksum {sum:016x}", name(path))));
         Origin {
-            sources: sources.collect(),
+            sources: collection.sources(self.named.files.iter().map(name)),
             date: None,
         }
     }
@@ -297,7 +296,7 @@ impl ReadDatabase {
                 threads: share.threads,
                 wanted,
             },
-            memory: share.memory + self.bytes(share.threads),
+            memory: share.memory + self.bytes,
             scratch: Scratch {
                 folder: share.scratch,
                 limit: None,

@@ -2,6 +2,9 @@
 
 use crate::decide::Rule;
 
+/// Letters that a pair is taken to span on its target where nobody says more of it.
+pub const INSERT: usize = 400;
+
 /// How reads are answered, whatever is made of the answers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnswerConfig {

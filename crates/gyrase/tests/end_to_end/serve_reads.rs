@@ -21,22 +21,10 @@ const REPORTS: [(&str, &str); 10] = [
     ("abundance", "--abundance-out"),
 ];
 
-/// A place with pairs and their database `refs.gydb`.
+/// A place with pairs and their database `r.gydb`.
 fn place() -> Place {
     let place = classify::place();
-    let build = [
-        "-q",
-        "db",
-        "build",
-        "refs",
-        "--taxonomy",
-        "tax",
-        "--map",
-        "map",
-        "-o",
-        "refs.gydb",
-    ];
-    place.ok(&build);
+    place.ok(&[&["-q"], &classify::BUILD[..]].concat());
     place
 }
 
@@ -70,7 +58,7 @@ fn reads_are_classified_with_the_bytes_of_the_command_line() {
         "-q",
         "classify",
         "--db",
-        "refs.gydb",
+        "r.gydb",
         "r_1.fq",
         "r_2.fq",
         "--min-hits",
@@ -84,7 +72,7 @@ fn reads_are_classified_with_the_bytes_of_the_command_line() {
         args.extend([option, file]);
     }
     place.ok(&args);
-    let mut service = Service::start(&place, &["--db", "taxa=refs.gydb"]);
+    let mut service = Service::start(&place, &["--db", "taxa=r.gydb"]);
     let [reads, mates] = ["r_1.fq", "r_2.fq"].map(|name| place.read(name));
     let pairs = |service: &Service| {
         let fields = [
@@ -132,7 +120,7 @@ fn reads_are_classified_with_the_bytes_of_the_command_line() {
         sleep(Duration::from_millis(wait));
         service.child.kill().unwrap();
         service.child.wait().unwrap();
-        service = Service::start(&place, &["--db", "taxa=refs.gydb"]);
+        service = Service::start(&place, &["--db", "taxa=r.gydb"]);
     }
     ids.iter().for_each(|id| check(&service, id));
     let folder = place.path("gyrase-jobs/reads").join(&id);
@@ -144,7 +132,7 @@ fn reads_are_classified_with_the_bytes_of_the_command_line() {
 #[test]
 fn reads_that_are_none_are_refused_and_damaged_ones_fail() {
     let place = place();
-    let args = ["--db", "taxa=refs.gydb", "--max-reads", "1M"];
+    let args = ["--db", "taxa=r.gydb", "--max-reads", "1M"];
     let service = Service::start(&place, &args);
     let reads = place.read("r_1.fq");
     let of = |more: &[(&str, Option<&str>, &[u8])]| {

@@ -46,8 +46,7 @@ impl Fields {
         let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
         fields.room = Some(app.may_send(length.unwrap_or(most).min(most)).await?);
         let body = tokio::time::timeout(ARRIVAL, to_bytes(body, most as usize)).await;
-        let late = || Refusal::new(StatusCode::REQUEST_TIMEOUT, "the request came too slowly");
-        let body = body.map_err(|_| late())?.map_err(|_| {
+        let body = body.map_err(|_| Refusal::slow())?.map_err(|_| {
             let message = format!("a request has at most {most} bytes: compress it, or divide it");
             Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message)
         })?;
@@ -84,16 +83,18 @@ impl Fields {
         if !value.is_empty() {
             self.all.push((name, value));
         }
-        match self.all.len() > MOST {
-            true => Err(Refusal::bad(format!("a request has at most {MOST} fields"))),
-            false => Ok(()),
-        }
+        self.check_number()
     }
 
     fn within_bounds(self) -> Result<Fields, Refusal> {
+        self.check_number()?;
+        Ok(self)
+    }
+
+    fn check_number(&self) -> Result<(), Refusal> {
         match self.all.len() > MOST {
             true => Err(Refusal::bad(format!("a request has at most {MOST} fields"))),
-            false => Ok(self),
+            false => Ok(()),
         }
     }
 

@@ -41,6 +41,16 @@ impl Refusal {
         Refusal::new(StatusCode::NOT_FOUND, message)
     }
 
+    /// What was sent takes too long to arrive.
+    pub fn slow() -> Refusal {
+        Refusal::new(StatusCode::REQUEST_TIMEOUT, "the request came too slowly")
+    }
+
+    /// The job has not ended, or failed.
+    pub fn without_result() -> Refusal {
+        Refusal::new(StatusCode::CONFLICT, "the job has no result")
+    }
+
     /// The service ends, or has too much to do.
     pub fn busy(status: StatusCode, message: impl Into<String>) -> Refusal {
         Refusal {

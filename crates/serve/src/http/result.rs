@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::StatusCode;
 use futures_util::stream;
 use gyrase_search::ReportFormat;
 use gyrase_work::Progress;
@@ -232,7 +231,7 @@ pub async fn report(
     frame: Frame,
 ) -> Result<Body, Refusal> {
     if job.state != State::Done {
-        return Err(Refusal::new(StatusCode::CONFLICT, "the job has no result"));
+        return Err(Refusal::without_result());
     }
     let format: ReportFormat = format.parse().expect("a format");
     let permit = app.may_report(&job).await?;
@@ -276,7 +275,7 @@ pub async fn report(
 /// The job is not done, or the file cannot be read.
 pub async fn file(app: &Arc<App>, job: &Job, name: &str) -> Result<Body, Refusal> {
     if job.state != State::Done {
-        return Err(Refusal::new(StatusCode::CONFLICT, "the job has no result"));
+        return Err(Refusal::without_result());
     }
     let path = app.engine.read_folder(&job.id).result(name);
     let opened = app.blocking(move || File::open(path).map_err(|error| Refusal::internal(&error)));

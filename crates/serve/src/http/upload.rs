@@ -251,8 +251,8 @@ fn words(fields: &Fields, kind: JobKind) -> Result<Vec<String>, Refusal> {
 
 /// What comes, if it comes soon.
 async fn arrived<T>(coming: impl Future<Output = T>) -> Result<T, Refusal> {
-    let late = |_| Refusal::new(StatusCode::REQUEST_TIMEOUT, "the request came too slowly");
-    tokio::time::timeout(PATIENCE, coming).await.map_err(late)
+    let arrived = tokio::time::timeout(PATIENCE, coming).await;
+    arrived.map_err(|_| Refusal::slow())
 }
 
 fn damaged(error: impl std::fmt::Display) -> Refusal {

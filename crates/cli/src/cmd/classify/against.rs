@@ -80,9 +80,7 @@ impl Against {
         sources.extend(references.map(|path| ("References", origin::name(path))));
         let names = self.db.iter().map(|path| origin::name(path));
         let names = names.chain(self.is_on_the_fly().then(|| "in memory".to_string()));
-        for (name, sum) in names.zip(collection.checksums()) {
-            sources.push(("Database", format!("{name}, checksum {sum:016x}")));
-        }
+        sources.extend(collection.sources(names));
         origin::of(sources)
     }
 

@@ -1,8 +1,9 @@
 //! A sample as the library takes it: what it is asked with, and what is said of it.
 
 use gyrase_classify::{
-    AnswerConfig, Candidates, Catalogue, ClassifyError, Collection, Config, Dropped, Genomes, Lane,
-    Outlet, Outlets, Plan, QueryError, Reads, Rule, Scratch, Summary, Wanted, run, run_in,
+    AnswerConfig, Candidates, Catalogue, ClassifyError, Collection, Config, Dropped, Genomes,
+    INSERT, Lane, Outlet, Outlets, Plan, QueryError, Reads, Rule, Scratch, Summary, Wanted, run,
+    run_in,
 };
 use gyrase_picture::words::{bytes, grouped, things};
 
@@ -12,9 +13,6 @@ use super::gpu;
 use super::outputs::Outputs;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
-
-/// Letters that a pair is taken to span on its target.
-const INSERT: usize = 400;
 
 /// Dropped genomes that are named.
 const NAMED: usize = 5;
