@@ -120,8 +120,13 @@ pub fn clean(mut graph: Graph, depth: u64, sample: Sample, errors: Errors) -> (G
         all.isolated += cleaned.isolated;
         all.ends += cleaned.ends;
         if cleaned.all() > 0 {
-            let pieces = ends::without(&graph, &ends, |node| !verdicts[node]);
-            graph = compact(graph.k(), &pieces);
+            let (k, pieces) = (
+                graph.k(),
+                ends::without(&graph, &ends, |node| !verdicts[node]),
+            );
+            // Before there is the next one.
+            drop(graph);
+            graph = compact(k, &pieces);
         }
     }
     (graph, all)

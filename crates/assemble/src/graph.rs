@@ -3,9 +3,11 @@
 mod compact;
 mod edges;
 mod nodes;
+mod sequences;
 mod way;
 
-pub use compact::{compact, linked};
+pub use compact::{compact, compact_of, linked};
 pub use edges::Edges;
-pub use nodes::{Graph, Pieces, kmer_of, shape_of, write_codes};
+pub use nodes::{Graph, Pieces, kmer_of, shape_of};
+pub use sequences::Extended;
 pub use way::Way;

@@ -3,85 +3,170 @@
 use gyrase_kmer::mix;
 
 use crate::graph::{Graph, Way};
-use crate::rolling::{Rolling, Window};
+use crate::rolling::Rolling;
 
-/// An empty slot.
-const EMPTY: u64 = 0;
-/// The place of a k-mer that is in several.
-const MANY: u64 = (1 << 31) - 1;
-/// Bits of a slot that are a place plus one; the others are of the hash.
-const PLACE: u32 = 31;
+/// The tag of an empty slot.
+const EMPTY: u8 = 0;
+/// Says of a place that the k-mer is at others, too.
+const SEVERAL: u32 = 1 << 31;
+/// The most neighbours of which one is kept.
+const MOST: usize = 16;
 
 /// The places of the `k`-mers of all nodes of a graph, `k` at most that of the graph: a hash table
-/// of eight bytes a slot, at most two thirds of it full.
+/// of five bytes a slot, three quarters of it full.
+///
+/// It may keep one of some neighbours alone (a minimizer): of so many k-mers that follow each other
+/// in a walk through the graph the one with the least hash.
 pub struct Index<'g> {
-    graph: &'g Graph,
-    k: usize,
-    rolling: Rolling,
-    slots: Vec<u64>,
+    kmers: Kmers<'g>,
+    /// Bits of the hash of each k-mer, and its place.
+    tags: Vec<u8>,
+    places: Vec<u32>,
 }
 
 impl<'g> Index<'g> {
-    /// The index of a graph.
+    /// The index of all k-mers of a graph.
     ///
     /// # Panics
     /// When the graph has 2^31 bases or more.
     pub fn of(graph: &'g Graph, k: usize) -> Index<'g> {
+        Index::of_minimizers(graph, k, 1)
+    }
+
+    /// The index of one of so many neighbours, or of somewhat fewer: what has fewer k-mers that
+    /// follow each other may not be found.
+    ///
+    /// # Panics
+    /// When the graph has 2^31 bases or more.
+    pub fn of_minimizers(graph: &'g Graph, k: usize, neighbours: usize) -> Index<'g> {
         assert!(
-            (graph.bases() as u64) < MANY,
+            graph.bases() < SEVERAL as usize,
             "a graph has less than 2^31 bases"
         );
-        let slots = vec![EMPTY; slots_of(graph.bases() as u64) as usize];
-        let rolling = Rolling::new(k);
-        let mut index = Index {
+        let kmers = Kmers {
             graph,
             k,
-            rolling,
-            slots,
+            neighbours: neighbours.min(k).clamp(1, MOST),
+            rolling: Rolling::new(k),
         };
-        let mut place = 0;
-        for way in graph.nodes() {
-            let codes = graph.codes(way);
-            let mut window = rolling.start(&codes[..k]);
-            for at in 0..=codes.len() - k {
-                if at > 0 {
-                    window = rolling.next(window, codes[at - 1], codes[at + k - 1]);
-                }
-                index.insert(window.hash(), place + at);
+        let mut kept = 0;
+        kmers.for_each_kept(|_, _| kept += 1);
+        let slots = kept + kept / 3 + 1;
+        let (mut tags, mut places) = (vec![EMPTY; slots], vec![0; slots]);
+        kmers.for_each_kept(|hash, place| {
+            let tag = tag_of(hash);
+            let slot = slots_from(hash, slots).find(|&slot| {
+                tags[slot] == EMPTY || tags[slot] == tag && kmers.are_same(places[slot], place)
+            });
+            let slot = slot.expect("a quarter of the slots is empty");
+            match tags[slot] {
+                EMPTY => (tags[slot], places[slot]) = (tag, place),
+                _ => places[slot] |= SEVERAL,
             }
-            place += codes.len();
+        });
+        Index {
+            kmers,
+            tags,
+            places,
         }
-        index
     }
 
     /// Bases of a k-mer.
     pub fn k(&self) -> usize {
-        self.k
+        self.kmers.k
     }
 
-    fn insert(&mut self, hash: u64, place: usize) {
-        let mask = self.slots.len() - 1;
-        let mut slot = hash as usize & mask;
+    /// Neighbours of which one is kept.
+    pub fn neighbours(&self) -> usize {
+        self.kmers.neighbours
+    }
+
+    /// The one place of a window in the graph; nothing where there is none, or several.
+    #[inline]
+    fn find(&self, hash: u64, window: &[u8]) -> Option<(Way, usize)> {
         let tag = tag_of(hash);
-        while self.slots[slot] != EMPTY {
-            if self.slots[slot] >> PLACE == tag && self.same(self.slots[slot], place) {
-                self.slots[slot] |= MANY;
-                return;
+        for slot in slots_from(hash, self.tags.len()) {
+            if self.tags[slot] == EMPTY {
+                return None;
             }
-            slot = (slot + 1) & mask;
+            if self.tags[slot] == tag {
+                let place = self.places[slot];
+                let (way, at) = self.kmers.graph.at((place & !SEVERAL) as usize);
+                if let Some(found) = self.kmers.way(way, at, window) {
+                    return (place < SEVERAL).then_some(found);
+                }
+            }
         }
-        self.slots[slot] = tag << PLACE | (place as u64 + 1);
+        None
     }
 
-    /// Whether a slot is of the k-mer at a place. One that is of many may be taken for another with
-    /// the same 33 bits of the hash: the k-mer is then not found, which costs an anchor.
-    fn same(&self, slot: u64, place: usize) -> bool {
-        let found = slot & MANY;
-        if found == MANY {
-            return true;
+    /// The first window of `codes` at or behind `from` that is kept: where it begins, and its
+    /// place. Of minimizers, only those are looked up whose neighbours are there, too.
+    pub fn first(&self, codes: &[u8], from: usize) -> Option<(usize, Way, usize)> {
+        let Kmers { k, rolling, .. } = self.kmers;
+        if from + k > codes.len() {
+            return None;
         }
-        let (way, at) = self.graph.at(found as usize - 1);
-        let (other, from) = self.graph.at(place);
+        let mut window = rolling.start(&codes[from..from + k]);
+        let mut least = Least::new(from, self.kmers.neighbours);
+        let mut looked_up = None;
+        for at in from.. {
+            let (hash, place) = least.push(at, window.hash());
+            let is_full = at + 1 - from >= self.kmers.neighbours;
+            if is_full && looked_up != Some(place) {
+                if let Some((way, offset)) = self.find(hash, &codes[place..place + k]) {
+                    return Some((place, way, offset));
+                }
+                looked_up = Some(place);
+            }
+            if at + k == codes.len() {
+                break;
+            }
+            window = rolling.next(window, codes[at], codes[at + k]);
+        }
+        None
+    }
+}
+
+/// The k-mers of a graph of which some are kept.
+#[derive(Clone, Copy)]
+struct Kmers<'g> {
+    graph: &'g Graph,
+    k: usize,
+    neighbours: usize,
+    rolling: Rolling,
+}
+
+impl Kmers<'_> {
+    /// Calls `each` with the hash and the place of every k-mer that is least among neighbours,
+    /// wherever these begin. Those beyond the node are unknown: as if they were all greater.
+    fn for_each_kept(&self, mut each: impl FnMut(u64, u32)) {
+        let mut start = 0;
+        for way in self.graph.nodes() {
+            let codes = self.graph.codes(way);
+            let kmers = codes.len() + 1 - self.k;
+            let mut window = self.rolling.start(&codes[..self.k]);
+            let mut least = Least::new(0, self.neighbours);
+            let mut last = None;
+            for at in 0..kmers + self.neighbours - 1 {
+                let hash = if at < kmers { window.hash() } else { u64::MAX };
+                let (hash, place) = least.push(at, hash);
+                if last != Some(place) {
+                    each(hash, (start + place) as u32);
+                    last = Some(place);
+                }
+                if at + 1 < kmers {
+                    window = self.rolling.next(window, codes[at], codes[at + self.k]);
+                }
+            }
+            start += codes.len();
+        }
+    }
+
+    /// Whether a kept place is that of the k-mer at another.
+    fn are_same(&self, kept: u32, place: u32) -> bool {
+        let at = |place: u32| self.graph.at((place & !SEVERAL) as usize);
+        let ((way, at), (other, from)) = (at(kept), at(place));
         let window = &self.graph.codes(other)[from..from + self.k];
         self.way(way, at, window).is_some()
     }
@@ -93,57 +178,92 @@ impl<'g> Index<'g> {
             .into_iter()
             .find(|&(way, at)| &self.graph.codes(way)[at..at + self.k] == window)
     }
+}
 
-    /// The one place of a window in the graph; nothing where there is none, or several.
-    #[inline]
-    fn find(&self, hash: u64, window: &[u8]) -> Option<(Way, usize)> {
-        let mask = self.slots.len() - 1;
-        let mut slot = hash as usize & mask;
-        let tag = tag_of(hash);
-        while self.slots[slot] != EMPTY {
-            if self.slots[slot] >> PLACE == tag {
-                let place = self.slots[slot] & MANY;
-                if place == MANY {
-                    return None;
-                }
-                let (way, at) = self.graph.at(place as usize - 1);
-                if let Some(found) = self.way(way, at, window) {
-                    return Some(found);
-                }
-            }
-            slot = (slot + 1) & mask;
+/// The least of the last hashes.
+struct Least {
+    neighbours: usize,
+    hashes: [u64; MOST],
+    place: usize,
+}
+
+impl Least {
+    /// Of so many, from a place on.
+    fn new(place: usize, neighbours: usize) -> Least {
+        Least {
+            neighbours,
+            hashes: [u64::MAX; MOST],
+            place,
         }
-        None
     }
 
-    /// The first window of `codes` at or behind `from` that is in the graph: where it begins, and
-    /// its place.
-    pub fn first(&self, codes: &[u8], from: usize) -> Option<(usize, Way, usize)> {
-        let k = self.k;
-        if from + k > codes.len() {
-            return None;
+    /// Adds the hash of the next place; the least, and its place, the first of equal ones.
+    #[inline(always)]
+    fn push(&mut self, at: usize, hash: u64) -> (u64, usize) {
+        self.hashes[at % MOST] = hash;
+        if at - self.place >= self.neighbours {
+            let last = at + 1 - self.neighbours..=at;
+            let least = last.min_by_key(|place| self.hashes[place % MOST]);
+            self.place = least.expect("there is a neighbour");
+        } else if hash < self.hashes[self.place % MOST] {
+            self.place = at;
         }
-        let mut window: Window = self.rolling.start(&codes[from..from + k]);
-        let mut at = from;
-        loop {
-            if let Some((way, offset)) = self.find(window.hash(), &codes[at..at + k]) {
-                return Some((at, way, offset));
-            }
-            if at + k == codes.len() {
-                return None;
-            }
-            window = self.rolling.next(window, codes[at], codes[at + k]);
-            at += 1;
-        }
+        (self.hashes[self.place % MOST], self.place)
     }
 }
 
-fn slots_of(bases: u64) -> u64 {
-    (bases + bases / 2 + 2).next_power_of_two()
+/// The slots that the k-mer of a hash may be in, one after the other.
+#[inline(always)]
+fn slots_from(hash: u64, slots: usize) -> impl Iterator<Item = usize> {
+    // Hashes that are kept are small.
+    let first = ((u128::from(mix(hash)) * slots as u128) >> 64) as usize;
+    (first..slots).chain(0..first)
 }
 
 /// Bits of a hash that do not say where its slot is.
 #[inline(always)]
-fn tag_of(hash: u64) -> u64 {
-    mix(hash) >> PLACE
+fn tag_of(hash: u64) -> u8 {
+    (mix(hash) as u8).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::{Pieces, compact};
+
+    proptest! {
+        #[test]
+        fn one_of_any_neighbours_of_a_walk_is_found(
+            genome in proptest::collection::vec(0..4u8, 20..200),
+            neighbours in 1..20usize,
+            from in 0..200usize,
+            backward in proptest::bool::ANY,
+        ) {
+            let k = 11;
+            let mut pieces = Pieces::default();
+            let canonical = |window: &[u8]| -> Vec<u8> {
+                let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
+                other.min(window.to_vec())
+            };
+            let mut kmers: Vec<Vec<u8>> = genome.windows(k).map(canonical).collect();
+            kmers.sort_unstable();
+            kmers.dedup();
+            kmers.iter().for_each(|kmer| pieces.push(kmer, 1));
+            let graph = compact(k, &pieces);
+            let index = Index::of_minimizers(&graph, k, neighbours);
+            let mut walk = genome;
+            if backward {
+                walk = walk.iter().rev().map(|code| 3 - code).collect();
+            }
+            let kmers = walk.len() + 1 - k;
+            let found = index.first(&walk, from);
+            prop_assert_eq!(found.is_some(), from + index.neighbours() <= kmers);
+            if let Some((at, way, offset)) = found {
+                prop_assert!((from..from + index.neighbours()).contains(&at));
+                prop_assert_eq!(&graph.codes(way)[offset..offset + k], &walk[at..at + k]);
+            }
+        }
+    }
 }

@@ -14,6 +14,7 @@
 //! metagenome the thin genomes end everywhere, and what they have in common with others would make
 //! choices there; so nothing is added that leads to where reads of something else lead.
 
+mod counts;
 mod fill;
 mod found;
 
@@ -21,11 +22,15 @@ use gyrase_kmer::with_words;
 use gyrase_work::Progress;
 
 use crate::config::{AssemblyError, Sample};
-use crate::graph::{Graph, compact, shape_of};
+use crate::graph::{Graph, compact_of, shape_of};
 use crate::index::Index;
 use crate::reads::Reads;
 use crate::walk::Walker;
+use counts::Counts;
 use found::Found;
+
+/// Neighbouring k-mers of which one is looked up.
+const NEIGHBOURS: usize = 8;
 
 /// The graph of `k`-mers, for a `k` larger than that of `graph`.
 ///
@@ -49,27 +54,32 @@ fn longer_of<const W: usize>(
     (sample, threads): (Sample, usize),
     progress: &Progress,
 ) -> Result<Graph, AssemblyError> {
-    let index = Index::of(graph, graph.k());
+    // A larger k-mer has more smaller ones than these.
+    let neighbours = NEIGHBOURS.min(k - graph.k());
+    let index = Index::of_minimizers(graph, graph.k(), neighbours);
     let walker = Walker::new(graph, &index);
+    let counts = Counts::new(k);
     let found = reads.by_threads((threads, progress), |blocks| {
         let mut found = Found::<W>::new(graph, k);
         for block in blocks {
-            found.block(&walker, block?);
+            found.block(&walker, block?, &counts);
         }
-        found.settle();
+        found.settle(&counts);
         Ok(found)
     })?;
     let mut all = Found::new(graph, k);
-    found.into_iter().for_each(|one| all.add(one));
+    found.iter().for_each(|one| all.add(one));
+    all.counted = counts.into_counted();
     all.of_all(reads.world())?;
-    let mut larger = compact(k, &all.pieces());
+    let mut larger = compact_of(k, &all.sequences());
     for _ in 0..fill::ROUNDS {
         let filled = fill::filled(&walker, &larger, &all, sample.is_mixed());
         if filled.is_empty() {
             break;
         }
-        all.merge(filled.into_iter().map(|kmer| (kmer, 0)).collect());
-        larger = compact(k, &all.pieces());
+        let filled: Vec<_> = filled.into_iter().map(|kmer| (kmer, 0)).collect();
+        all.merge(&filled);
+        larger = compact_of(k, &all.sequences());
     }
     Ok(larger)
 }
@@ -81,7 +91,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::graph::Pieces;
+    use crate::graph::{Pieces, compact};
 
     fn canonical(window: &[u8]) -> Vec<u8> {
         let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();

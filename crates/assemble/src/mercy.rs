@@ -11,11 +11,14 @@ use gyrase_kmer::{Kmer, with_words};
 use gyrase_work::Progress;
 
 use crate::config::AssemblyError;
-use crate::graph::{Graph, compact, kmer_of, shape_of, write_codes};
+use crate::graph::{Extended, Graph, compact_of, kmer_of, shape_of};
 use crate::index::Index;
 use crate::reads::{Block, NONE, Reads};
 use crate::together;
 use crate::walk::Walker;
+
+/// A stretch of a read with fewer k-mers of the graph tells nothing.
+const NEIGHBOURS: usize = 4;
 
 /// Where k-mers that were seen once come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +53,7 @@ fn merciful_of<const W: usize>(
     admit: &dyn Fn(u64) -> Result<(), AssemblyError>,
     with: (usize, &Progress),
 ) -> Result<(Graph, u64), AssemblyError> {
-    let index = Index::of(graph, graph.k());
+    let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS);
     let walker = Walker::new(graph, &index);
     let found = reads.by_threads(with, |blocks| {
         let mut kmers: Vec<Kmer<W>> = Vec::new();
@@ -66,13 +69,8 @@ fn merciful_of<const W: usize>(
     let counted = together::counted(reads.world(), counted)?;
     let added = counted.len() as u64;
     admit(added)?;
-    let mut pieces = graph.kept(|_| true);
-    let mut codes = vec![0; graph.k()];
-    for &(kmer, count) in &counted {
-        write_codes(kmer, &mut codes);
-        pieces.push(&codes, count.into());
-    }
-    Ok((compact(graph.k(), &pieces), added))
+    let all = Extended::of((graph, graph.k()), |way| graph.count(way), &counted);
+    Ok((compact_of(graph.k(), &all), added))
 }
 
 /// Adds the k-mers of the reads of a block where the graph ends.
@@ -114,7 +112,7 @@ fn spared<const W: usize>(walker: &Walker, block: &Block, mercy: Mercy, kmers: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Pieces;
+    use crate::graph::{Pieces, compact};
 
     fn sequence(count: usize) -> Vec<u8> {
         let codes = (0..count as u64).map(|at| (gyrase_kmer::mix(at) >> 62) as u8);

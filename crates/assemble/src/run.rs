@@ -228,7 +228,7 @@ fn first(config: &Config, reads: &Reads, progress: &Progress) -> Result<State, A
         let _ = std::fs::remove_file(&output);
     }
     let mut pieces = Pieces::default();
-    all.iter().for_each(|unitigs| pieces.add(unitigs));
+    all.into_iter().for_each(|unitigs| pieces.add(&unitigs));
     let mut state = State {
         graph: compact(first_k(config.sample), &pieces),
         depth,

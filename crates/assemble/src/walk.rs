@@ -39,8 +39,9 @@ impl<'g> Walker<'g> {
         self.graph
     }
 
-    /// Calls `each` with every longest stretch of a read all of whose k-mers are in the graph: its
-    /// steps, each of which goes on where the one before ends.
+    /// Calls `each` with every longest stretch of a read all of whose k-mers are in the graph, and
+    /// that has so many as the index keeps one of: its steps, each of which goes on where the one
+    /// before ends.
     pub fn walk(&self, read: &[u8], steps: &mut Vec<Step>, mut each: impl FnMut(&[Step])) {
         let mut from = 0;
         for run in read.split(|&code| code == NONE) {
@@ -57,9 +58,11 @@ impl<'g> Walker<'g> {
         each: &mut impl FnMut(&[Step]),
     ) {
         let k = self.graph.k();
-        // Windows before this one are done with.
-        let mut open = 0;
-        while let Some((at, way, offset)) = self.index.first(run, open) {
+        // Windows before this one are done with, but for neighbours of those that are kept.
+        let (mut open, neighbours) = (0_usize, self.index.neighbours());
+        while let Some((at, way, offset)) =
+            self.index.first(run, open.saturating_sub(neighbours - 1))
+        {
             steps.clear();
             self.back(run, at, way, offset, open, steps);
             let end = self.on(run, at, way, offset, steps);

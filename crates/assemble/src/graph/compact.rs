@@ -1,15 +1,24 @@
 //! Joins sequences where there is nothing to choose.
 
-use gyrase_kmer::{Kmer, with_words};
+use gyrase_kmer::{Key, Kmer, with_words};
 
-use super::nodes::{Graph, Pieces, complement, kmer_of, shape_of};
+use super::nodes::{Graph, Pieces, complement, shape_of};
+use super::sequences::{Extended, Sequences};
 use super::way::Way;
+
+/// Ends of sequences that are looked at together.
+const AT_ONCE: usize = 1 << 21;
 
 /// The graph of some sequences of at least `k` bases, no k-mer in two of them: where one sequence
 /// alone ends with k-1 bases and one alone begins with them they are joined.
 pub fn compact(k: usize, pieces: &Pieces) -> Graph {
-    let joins = with_words!(shape_of(k), W => Joins::of::<W>(k, pieces));
-    let (mut graph, _) = Graph::of(k, &joins.joined(k, pieces, |_, _, _| {}));
+    with_words!(shape_of(k), W => compact_of::<W>(k, pieces))
+}
+
+/// [`compact`] of any sequences.
+pub fn compact_of<const W: usize>(k: usize, sequences: &impl Sequences<W>) -> Graph {
+    let joined = Joins::of(k, sequences).joined(k, sequences, |_, _, _| {});
+    let (mut graph, _) = Graph::of(k, joined);
     let edges = with_words!(shape_of(k), W => edges::<W>(&graph));
     graph.set_edges(edges);
     graph
@@ -18,8 +27,8 @@ pub fn compact(k: usize, pieces: &Pieces) -> Graph {
 /// All overlaps of k-1 bases, in both directions.
 fn edges<const W: usize>(graph: &Graph) -> Vec<(Way, Way)> {
     let mut edges = Vec::new();
-    let codes = |node| graph.codes(Way::forward(node));
-    Ends::<W>::of(graph.k(), graph.len(), codes).for_each(|before, behind, _| {
+    let nodes = Extended::<W>::of((graph, graph.k()), |way| graph.count(way), &[]);
+    for_each_overlap(graph.k(), &nodes, |before, behind, _| {
         for &one in before {
             for &other in behind {
                 edges.push((one, other));
@@ -35,11 +44,12 @@ fn edges<const W: usize>(graph: &Graph) -> Vec<(Way, Way)> {
 pub fn linked(k: usize, pieces: &Pieces, edges: &[(Way, Way)]) -> Graph {
     let joins = Joins::of_edges(pieces.len(), edges);
     let mut chains = vec![(0, false); 2 * pieces.len()];
-    let joined = joins.joined(k, pieces, |way, chain, turned| {
+    // The words of a k-mer do not matter where no overlap is looked for.
+    let joined = joins.joined::<1>(k, pieces, |way, chain, turned| {
         chains[way.index()] = (chain, turned);
         chains[way.flipped().index()] = (chain, !turned);
     });
-    let (mut graph, places) = Graph::of(k, &joined);
+    let (mut graph, places) = Graph::of(k, joined);
     let at = |way: Way| {
         let (chain, backward) = chains[way.index()];
         let place = Way::forward(places[chain]);
@@ -53,22 +63,32 @@ pub fn linked(k: usize, pieces: &Pieces, edges: &[(Way, Way)]) -> Graph {
     graph
 }
 
-/// The ends of sequences, by the k-1 bases that they have there.
-struct Ends<const W: usize> {
-    /// The lesser of the k-1 bases and their reverse complement; whether the way begins with them
-    /// or ends; the way.
-    ends: Vec<(Kmer<W>, bool, Way)>,
+/// Calls `each` for every k-1 bases that sequences end or begin with: the ways that end with them,
+/// those that begin with them, and whether they are their own reverse complement. Both strands are
+/// one. Only a part of all ends is in memory at a time.
+fn for_each_overlap<const W: usize>(
     k: usize,
-}
-
-impl<const W: usize> Ends<W> {
-    /// Those of so many sequences.
-    fn of<'c>(k: usize, count: usize, codes: impl Fn(usize) -> &'c [u8]) -> Ends<W> {
-        let mut ends = Vec::with_capacity(2 * count);
-        for node in 0..count {
-            let (codes, way) = (codes(node), Way::forward(node));
-            let mut add = |kmer: Kmer<W>, begins: bool| {
+    sequences: &impl Sequences<W>,
+    mut each: impl FnMut(&[Way], &[Way], bool),
+) {
+    let parts = (2 * sequences.len()).div_ceil(AT_ONCE);
+    let part_of = |kmer: Kmer<W>| (u128::from(Key::from(kmer).0[0]) * parts as u128) >> 64;
+    // The lesser of the k-1 bases and their reverse complement; whether the way begins with them
+    // or ends; the way.
+    let (mut ends, mut ways) = (Vec::new(), Vec::new());
+    for part in 0..parts {
+        ends.clear();
+        for sequence in 0..sequences.len() {
+            let way = Way::forward(sequence);
+            for (kmer, begins) in sequences
+                .ends(sequence, k - 1)
+                .into_iter()
+                .zip([true, false])
+            {
                 let other = kmer.reverse_complement(k - 1);
+                if parts > 1 && part_of(kmer.min(other)) != part as u128 {
+                    continue;
+                }
                 if kmer <= other {
                     ends.push((kmer, begins, way));
                 }
@@ -76,48 +96,43 @@ impl<const W: usize> Ends<W> {
                 if other <= kmer {
                     ends.push((other, !begins, way.flipped()));
                 }
-            };
-            add(kmer_of(&codes[..k - 1]), true);
-            add(kmer_of(&codes[codes.len() - (k - 1)..]), false);
+            }
         }
         ends.sort_unstable();
-        Ends { ends, k }
-    }
-
-    /// Calls `each` for every k-1 bases: the ways that end with them, those that begin with them,
-    /// and whether they are their own reverse complement.
-    fn for_each(&self, mut each: impl FnMut(&[Way], &[Way], bool)) {
-        let mut ways = Vec::new();
-        for equal in self.ends.chunk_by(|one, other| one.0 == other.0) {
+        for equal in ends.chunk_by(|one, other| one.0 == other.0) {
             ways.clear();
             ways.extend(equal.iter().map(|end| end.2));
             let (before, behind) = ways.split_at(equal.partition_point(|end| !end.1));
             let key = equal[0].0;
-            each(before, behind, key == key.reverse_complement(self.k - 1));
+            each(before, behind, key == key.reverse_complement(k - 1));
         }
     }
 }
 
 /// What is joined to what.
 struct Joins {
-    /// The way behind each way, where they are joined.
-    next: Vec<Option<Way>>,
+    /// The way behind each way, where they are joined, or else its own other direction: what goes
+    /// on with its own other strand is never joined.
+    next: Vec<Way>,
 }
 
 impl Joins {
-    fn of<const W: usize>(k: usize, pieces: &Pieces) -> Joins {
-        let mut next = vec![None; 2 * pieces.len()];
-        let ends = Ends::<W>::of(k, pieces.len(), |piece| pieces.codes(piece));
-        ends.for_each(|before, behind, palindrome| {
+    fn none(sequences: usize) -> Joins {
+        let ways = (0..2 * sequences).map(Way::of_index);
+        Joins {
+            next: ways.map(Way::flipped).collect(),
+        }
+    }
+
+    fn of<const W: usize>(k: usize, sequences: &impl Sequences<W>) -> Joins {
+        let mut joins = Joins::none(sequences.len());
+        for_each_overlap(k, sequences, |before, behind, palindrome| {
             if let ([one], [other], false) = (before, behind, palindrome) {
-                // A sequence that goes on with its own other strand is a choice.
-                if *one != other.flipped() {
-                    next[one.index()] = Some(*other);
-                    next[other.flipped().index()] = Some(one.flipped());
-                }
+                joins.next[one.index()] = *other;
+                joins.next[other.flipped().index()] = one.flipped();
             }
         });
-        Joins { next }
+        joins
     }
 
     fn of_edges(pieces: usize, edges: &[(Way, Way)]) -> Joins {
@@ -130,15 +145,15 @@ impl Joins {
             _ => None,
         };
         let next = |way: Way| alone(way).filter(|other| alone(other.flipped()).is_some());
-        let ways = (0..pieces).map(Way::forward);
-        let ways = ways.flat_map(|way| [way, way.flipped()]);
-        Joins {
-            next: ways.map(next).collect(),
+        let mut joins = Joins::none(pieces);
+        for way in (0..2 * pieces).map(Way::of_index) {
+            joins.next[way.index()] = next(way).unwrap_or(way.flipped());
         }
+        joins
     }
 
     fn next(&self, way: Way) -> Option<Way> {
-        self.next[way.index()]
+        Some(self.next[way.index()]).filter(|&next| next != way.flipped())
     }
 
     /// The first way of the chain that a way is in, and whether the chain is a ring.
@@ -155,20 +170,25 @@ impl Joins {
 
     /// What is joined; `note` is told of each way that a sequence was made of, of its number, and
     /// whether it was turned to its other strand then.
-    fn joined(&self, k: usize, pieces: &Pieces, mut note: impl FnMut(Way, usize, bool)) -> Pieces {
-        let mut seen = vec![false; pieces.len()];
+    fn joined<const W: usize>(
+        &self,
+        k: usize,
+        sequences: &impl Sequences<W>,
+        mut note: impl FnMut(Way, usize, bool),
+    ) -> Pieces {
+        let mut seen = vec![false; sequences.len()];
         let (mut joined, mut chain) = (Pieces::default(), Vec::new());
-        for piece in 0..pieces.len() {
-            if seen[piece] {
+        for sequence in 0..sequences.len() {
+            if seen[sequence] {
                 continue;
             }
-            let (start, ring) = self.start(Way::forward(piece));
+            let (start, ring) = self.start(Way::forward(sequence));
             let (from, number) = (joined.bases.len(), joined.len());
             let (mut at, mut count, mut overlap) = (Some(start), 0, 0);
             while let Some(way) = at.filter(|way| !seen[way.node()]) {
                 seen[way.node()] = true;
-                append(&mut joined.bases, pieces.codes(way.node()), way, overlap);
-                count += pieces.counts[way.node()];
+                sequences.append(way, overlap, &mut joined.bases);
+                count += sequences.count(way.node());
                 overlap = k - 1;
                 at = self.next(way);
                 chain.push(way);
@@ -178,15 +198,6 @@ impl Joins {
             joined.close(count);
         }
         joined
-    }
-}
-
-/// Appends the codes of a way without the first `skip`.
-fn append(bases: &mut Vec<u8>, codes: &[u8], way: Way, skip: usize) {
-    if way.is_backward() {
-        bases.extend(complement(codes).skip(skip));
-    } else {
-        bases.extend_from_slice(&codes[skip..]);
     }
 }
 

@@ -179,7 +179,7 @@ impl Graph {
     }
 
     /// The graph of sequences that are joined already, and the place that each has in it.
-    pub(super) fn of(k: usize, pieces: &Pieces) -> (Graph, Vec<usize>) {
+    pub(super) fn of(k: usize, pieces: Pieces) -> (Graph, Vec<usize>) {
         let mut order: Vec<usize> = (0..pieces.len()).collect();
         order.sort_by(|&a, &b| {
             let (one, other) = (pieces.codes(a), pieces.codes(b));
@@ -190,14 +190,21 @@ impl Graph {
             starts: vec![0],
             ..Graph::default()
         };
+        graph.bases[0].reserve_exact(pieces.bases.len());
         let mut places = vec![0; pieces.len()];
         for (place, &piece) in order.iter().enumerate() {
             graph.bases[0].extend_from_slice(pieces.codes(piece));
-            graph.bases[1].extend(complement(pieces.codes(piece)));
             graph.starts.push(graph.bases[0].len());
             graph.counts.push(pieces.counts[piece]);
             places[piece] = place;
         }
+        // Before there are bases of the other strand, too.
+        drop(pieces);
+        let mut other = Vec::with_capacity(graph.bases());
+        for node in 0..graph.len() {
+            other.extend(complement(&graph.bases[0][graph.stretch(node)]));
+        }
+        graph.bases[1] = other;
         (graph, places)
     }
 
@@ -220,11 +227,4 @@ pub fn complement(codes: &[u8]) -> impl Iterator<Item = u8> {
 /// The k-mer of some codes.
 pub fn kmer_of<const W: usize>(codes: &[u8]) -> Kmer<W> {
     codes.iter().fold(Kmer::ZERO, |kmer, &code| kmer.push(code))
-}
-
-/// Writes the codes of a k-mer.
-pub fn write_codes<const W: usize>(kmer: Kmer<W>, codes: &mut [u8]) {
-    for (place, code) in codes.iter_mut().rev().enumerate() {
-        *code = kmer.base(place);
-    }
 }

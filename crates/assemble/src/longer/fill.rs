@@ -26,7 +26,7 @@ pub const ROUNDS: usize = 3;
 pub fn filled<const W: usize>(
     walker: &Walker,
     larger: &Graph,
-    found: &Found<W>,
+    found: &Found<'_, W>,
     mixed: bool,
 ) -> Vec<Kmer<W>> {
     let graph = walker.graph();
@@ -87,29 +87,41 @@ struct End<const W: usize> {
 
 struct Filling<'g, const W: usize> {
     graph: &'g Graph,
+    found: &'g Found<'g, W>,
     k: usize,
-    /// k-mers that are there and may be the next of another: those between nodes, and the first and
-    /// last of each; and their depths, in hundredths.
-    there: HashMap<Kmer<W>, u64>,
+    /// The first and the last k-mer of each node, with their depths, in hundredths.
+    of_nodes: HashMap<Kmer<W>, u64>,
 }
 
 impl<'g, const W: usize> Filling<'g, W> {
-    fn new(graph: &'g Graph, found: &Found<W>) -> Filling<'g, W> {
+    fn new(graph: &'g Graph, found: &'g Found<'g, W>) -> Filling<'g, W> {
         let k = found.k;
-        let counted = found.counted.iter();
-        let mut there: HashMap<_, _> = counted
-            .map(|&(kmer, count)| (kmer, 100 * u64::from(count)))
-            .collect();
-        for way in graph.ways().filter(|&way| graph.length(way) >= k) {
+        let ways = graph.ways().filter(|&way| graph.length(way) >= k);
+        let of_nodes = ways.map(|way| {
             let first: Kmer<W> = kmer_of(&graph.codes(way)[..k]);
             let kmers = (graph.length(way) + 1 - k) as u64;
-            there.insert(first.canonical(k), (found.inner(way) * 100).div_ceil(kmers));
+            (first.canonical(k), (found.inner(way) * 100).div_ceil(kmers))
+        });
+        Filling {
+            graph,
+            found,
+            k,
+            of_nodes: of_nodes.collect(),
         }
-        Filling { graph, k, there }
+    }
+
+    /// The depth of a k-mer that is there and may be the next of another, in hundredths: it is
+    /// between nodes, or the first or the last of one.
+    fn depth(&self, kmer: Kmer<W>) -> Option<u64> {
+        let kmer = kmer.canonical(self.k);
+        let counted = &self.found.counted;
+        let place = counted.binary_search_by_key(&kmer, |counted| counted.0);
+        let between = place.map(|place| 100 * u64::from(counted[place].1));
+        between.ok().or_else(|| self.of_nodes.get(&kmer).copied())
     }
 
     fn is_there(&self, kmer: Kmer<W>) -> bool {
-        self.there.contains_key(&kmer.canonical(self.k))
+        self.depth(kmer).is_some()
     }
 
     /// The depth of what leads to `kmer` beside `before`, in hundredths.
@@ -118,9 +130,9 @@ impl<'g, const W: usize> Filling<'g, W> {
         let back = kmer.reverse_complement(k);
         let own = before.base(k - 1);
         let others = (0..4u8).filter(|&code| code != own);
-        let others = others.map(|code| back.push(3 - code).masked(k).canonical(k));
-        let depths = others.filter_map(|other| self.there.get(&other));
-        depths.max().copied().unwrap_or(0)
+        let others = others.map(|code| back.push(3 - code).masked(k));
+        let depths = others.filter_map(|other| self.depth(other));
+        depths.max().unwrap_or(0)
     }
 
     /// What the smaller graph has behind an end.

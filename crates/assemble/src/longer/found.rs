@@ -3,12 +3,13 @@
 use gyrase_fabric::{FabricError, World};
 use gyrase_kmer::Kmer;
 
-use crate::graph::{Graph, Pieces, Way, kmer_of, write_codes};
+use super::counts::{Counted, Counts, merge};
+use crate::graph::{Extended, Graph, Way, kmer_of};
 use crate::reads::Block;
 use crate::together;
 use crate::walk::{Step, Walker};
 
-/// k-mers that a worker collects before it makes equal ones one.
+/// k-mers that a worker collects, at least, before it makes equal ones one.
 const ROOM: usize = 1 << 18;
 
 /// What reads say of the k-mers of the larger k.
@@ -20,8 +21,8 @@ pub struct Found<'g, const W: usize> {
     inner: Vec<u64>,
     /// k-mers that are in no single node, as they come.
     kmers: Vec<Kmer<W>>,
-    /// The same, ascending, with their counts.
-    pub counted: Vec<(Kmer<W>, u32)>,
+    /// Those of all workers, ascending, with their counts.
+    pub counted: Vec<Counted<W>>,
 }
 
 impl<'g, const W: usize> Found<'g, W> {
@@ -37,12 +38,12 @@ impl<'g, const W: usize> Found<'g, W> {
     }
 
     /// Adds what the reads of a block say.
-    pub fn block(&mut self, walker: &Walker, block: &Block) {
+    pub fn block(&mut self, walker: &Walker, block: &Block, counts: &Counts<W>) {
         let mut steps = Vec::new();
         block.for_each(|read| {
             walker.walk(read, &mut steps, |steps| self.stretch(read, steps));
-            if self.kmers.len() >= ROOM {
-                self.settle();
+            if self.kmers.len() >= ROOM.max(counts.len() / 4) {
+                self.settle(counts);
             }
         });
     }
@@ -65,31 +66,15 @@ impl<'g, const W: usize> Found<'g, W> {
         }
     }
 
-    /// Makes equal k-mers one.
-    pub fn settle(&mut self) {
-        self.kmers.sort_unstable();
-        let runs = self.kmers.chunk_by(|one, other| one == other);
-        let counted = runs.map(|run| (run[0], run.len() as u32)).collect();
-        self.kmers.clear();
-        self.merge(counted);
+    /// Counts the k-mers that came.
+    pub fn settle(&mut self, counts: &Counts<W>) {
+        counts.add(&mut self.kmers);
     }
 
     /// Adds k-mers, ascending and each once.
-    pub fn merge(&mut self, others: Vec<(Kmer<W>, u32)>) {
-        let mut all = std::mem::take(&mut self.counted);
-        all.extend(others);
-        // Two sorted runs: the stable sort merges them.
-        all.sort_by_key(|counted| counted.0);
-        all.dedup_by(|one, kept| {
-            let equal = one.0 == kept.0;
-            kept.1 = if equal {
-                kept.1.saturating_add(one.1)
-            } else {
-                kept.1
-            };
-            equal
-        });
-        self.counted = all;
+    pub fn merge(&mut self, others: &[Counted<W>]) {
+        self.counted.reserve_exact(others.len());
+        merge(&mut self.counted, others);
     }
 
     /// How many k-mers of reads are within a node.
@@ -98,17 +83,8 @@ impl<'g, const W: usize> Found<'g, W> {
     }
 
     /// Nodes that are long enough, and the k-mers between nodes.
-    pub fn pieces(&self) -> Pieces {
-        let (graph, mut pieces) = (self.graph, Pieces::default());
-        for way in graph.nodes().filter(|&way| graph.length(way) >= self.k) {
-            pieces.push(graph.codes(way), self.inner[way.node()]);
-        }
-        let mut codes = vec![0; self.k];
-        for &(kmer, count) in &self.counted {
-            write_codes(kmer, &mut codes);
-            pieces.push(&codes, count.into());
-        }
-        pieces
+    pub fn sequences(&self) -> Extended<'_, W> {
+        Extended::of((self.graph, self.k), |way| self.inner(way), &self.counted)
     }
 
     /// Makes it what all processes found.
@@ -120,10 +96,9 @@ impl<'g, const W: usize> Found<'g, W> {
         Ok(())
     }
 
-    /// Adds what another worker found.
-    pub fn add(&mut self, other: Found<W>) {
-        let inner = self.inner.iter_mut().zip(other.inner);
+    /// Adds what a worker found.
+    pub fn add(&mut self, other: &Found<W>) {
+        let inner = self.inner.iter_mut().zip(&other.inner);
         inner.for_each(|(sum, more)| *sum += more);
-        self.merge(other.counted);
     }
 }
