@@ -5,6 +5,7 @@
 #pragma once
 
 #include "abi.h"
+#include "kmers.cuh"
 #include "warp.cuh"
 
 // Letters of a window, at most.
@@ -74,12 +75,8 @@ GYRASE_DEVICE uint32_t feature_of(uint32_t canonical) {
     return (word ^ word >> 15) * 0x735a2d97u;
 }
 
-// `key_of` of the same file: `mix` of crates/kmer/src/key.rs.
-GYRASE_DEVICE uint64_t key_of(uint64_t canonical) {
-    uint64_t word = canonical ^ 0x78defe41708db555ull;
-    word = (word ^ word >> 32) * 0x9e3779b97f4a7c15ull;
-    return (word ^ word >> 29) * 0xbf58476d1ce4e5b9ull;
-}
+// `key_of` of the same file.
+GYRASE_DEVICE uint64_t key_of(uint64_t canonical) { return mix(canonical ^ 0x78defe41708db555ull); }
 
 // Whether the s-mers of a k-mer, whose hashes these are, allow that it is chosen.
 GYRASE_DEVICE bool allows(const uint32_t *hashes, uint32_t smers) {

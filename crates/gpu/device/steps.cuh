@@ -2,6 +2,7 @@
 // hits.
 #pragma once
 
+#include "lanes.cuh"
 #include "lookup.cuh"
 #include "regions.cuh"
 #include "sketch.cuh"
@@ -132,21 +133,16 @@ struct ListHits {
         const uint32_t number = start - feature_begins[read];
         uint32_t put = hits_before[task];
         for (uint32_t first = 0; first < count; first += LANES) {
-            Lanes<uint32_t> list, end;
+            Lanes<uint32_t> list;
             Lanes<uint64_t> from;
             warp.each([&](uint32_t lane) {
                 const uint32_t at = first + lane;
                 list[lane] = at < count ? lists[slot + at] : 0;
                 from[lane] = at < count ? firsts[slot + at] : 0;
-                end[lane] = list[lane];
                 if (at < count) features[start + at] = slots[slot + at];
                 if (at < count && number + at >= MOST_FEATURES) set_bits(status, STATUS_TOO_LONG);
             });
-            for (uint32_t step = 1; step < LANES; step *= 2) {
-                const Lanes<uint32_t> others = warp.shuffle(
-                    end, [&](uint32_t lane) { return lane >= step ? lane - step : lane; });
-                warp.each([&](uint32_t lane) { end[lane] += lane >= step ? others[lane] : 0; });
-            }
+            const Lanes<uint32_t> end = sums_of_lanes(warp, list);
             put += list_some(warp, read, number + first, list, end, from, put);
         }
     }
@@ -158,21 +154,9 @@ struct ListHits {
                                      const Lanes<uint64_t> &from, uint32_t put) const {
         Lanes<uint32_t> begin;
         warp.each([&](uint32_t lane) { begin[lane] = end[lane] - list[lane]; });
-        const Lanes<uint32_t> all = warp.shuffle(end, [](uint32_t) { return LANES - 1; });
-        uint32_t sum = 0;
-        warp.each([&](uint32_t lane) { sum = all[lane]; });
+        const uint32_t sum = last_of_lanes(warp, end);
         for (uint32_t done = 0; done < sum; done += LANES) {
-            // The last feature whose locations begin here or before: those without any come before
-            // it.
-            Lanes<uint32_t> feature;
-            warp.each([&](uint32_t lane) { feature[lane] = 0; });
-            for (uint32_t step = LANES / 2; step > 0; step /= 2) {
-                const Lanes<uint32_t> begins =
-                    warp.shuffle(begin, [&](uint32_t lane) { return feature[lane] + step; });
-                warp.each([&](uint32_t lane) {
-                    if (begins[lane] <= done + lane) feature[lane] += step;
-                });
-            }
+            const Lanes<uint32_t> feature = owners_of_places(warp, begin, done);
             const auto of_feature = [&](uint32_t lane) { return feature[lane]; };
             const Lanes<uint32_t> begins = warp.shuffle(begin, of_feature);
             const Lanes<uint64_t> starts = warp.shuffle(from, of_feature);
