@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define GYRASE_GPU_VERSION 1
+#define GYRASE_GPU_VERSION 2
 
 // What a call comes to.
 enum gyrase_gpu_code {
@@ -108,6 +108,40 @@ struct gyrase_gpu_text {
     uint32_t unused;
 };
 
+// k-mers that share a minimizer: see crates/kmer/src/superkmer.rs. The lowest byte says how many,
+// up to 60; none make room, as do those behind the last of a part.
+struct gyrase_gpu_super_kmer {
+    uint64_t low;
+    uint64_t high;
+};
+
+// A part of a bin: the first and the last key that are wanted of its super-k-mers.
+struct gyrase_gpu_part {
+    uint64_t first;
+    uint64_t last;
+    // The task that its super-k-mers begin with.
+    uint32_t first_task;
+    uint32_t unused;
+};
+
+// Super-k-mers whose k-mers are counted. A task is 32 of them, of one part; tasks are in the order
+// of the parts.
+struct gyrase_gpu_super_kmers {
+    const gyrase_gpu_super_kmer *super_kmers;
+    // How often each came.
+    const uint32_t *weights;
+    const uint32_t *parts_of_tasks;
+    const gyrase_gpu_part *parts;
+    uint32_t tasks;
+    uint32_t part_count;
+    // Bases of a k-mer, 1 to 32; 1 where it is not its canonical form that is counted, else 0.
+    uint32_t k;
+    uint32_t stranded;
+    // Counts that are wanted, both included.
+    uint32_t least_count;
+    uint32_t most_count;
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -133,6 +167,15 @@ int32_t gyrase_gpu_collect(void *pipeline, gyrase_gpu_answers *to);
 // many letters each shares with the one before.
 int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text *text, uint64_t bytes,
                             uint32_t *positions, uint32_t *common);
+// What counts k-mers with up to so many bytes of the device; null where it fails.
+void *gyrase_gpu_counter(int32_t device, uint64_t bytes);
+void gyrase_gpu_counter_close(void *counter);
+// Counts: where the rows of each part begin, and where those of the last end. They stay until the
+// next.
+int32_t gyrase_gpu_count(void *counter, const gyrase_gpu_super_kmers *given, uint32_t *row_begins);
+// Some rows: keys, which ascend within a part, and their counts.
+int32_t gyrase_gpu_rows(void *counter, uint64_t first, uint64_t count, uint64_t *keys,
+                        uint32_t *counts);
 
 #ifdef __cplusplus
 }

@@ -139,6 +139,12 @@ class Stream {
         copy(to, from, count * sizeof(T), cudaMemcpyDeviceToHost);
     }
 
+    // The two do not overlap.
+    template <class T>
+    void copy_within(T *to, const T *from, uint64_t count) {
+        copy(to, from, count * sizeof(T), cudaMemcpyDeviceToDevice);
+    }
+
     template <class T>
     void zero(T *to, uint64_t count) {
         check(cudaMemsetAsync(to, 0, count * sizeof(T), stream), "cannot clear memory of the GPU");
@@ -166,7 +172,8 @@ class Stream {
     }
 
     // The same with its own.
-    void sums_with(uint32_t *numbers, uint32_t count, Budget &budget) {
+    template <class T>
+    void sums_with(T *numbers, uint32_t count, Budget &budget) {
         with_scratch(budget, [&](void *scratch, size_t &bytes) {
             return cub::DeviceScan::InclusiveSum(scratch, bytes, numbers, numbers, count, stream);
         });

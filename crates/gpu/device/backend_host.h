@@ -58,6 +58,10 @@ class Stream {
         copy(to, from, count);
     }
     template <class T>
+    void copy_within(T *to, const T *from, uint64_t count) {
+        copy(to, from, count);
+    }
+    template <class T>
     void zero(T *to, uint64_t count) {
         std::memset(to, 0, count * sizeof(T));
     }
@@ -83,7 +87,8 @@ class Stream {
     }
 
     // The same with its own.
-    void sums_with(uint32_t *numbers, uint32_t count, Budget &) {
+    template <class T>
+    void sums_with(T *numbers, uint32_t count, Budget &) {
         std::partial_sum(numbers, numbers + count, numbers);
     }
 

@@ -6,6 +6,7 @@
 #else
 #include "backend_host.h"
 #endif
+#include "counts.h"
 #include "pipeline.h"
 #include "suffixes.h"
 
@@ -44,6 +45,12 @@ struct OpenPipeline {
         : device(index.device), pipeline(index, bytes, host_bytes) {}
     const int device;
     Pipeline pipeline;
+};
+
+struct OpenCounter {
+    OpenCounter(int device, uint64_t bytes) : device(device), count(bytes) {}
+    const int device;
+    KmerCount count;
 };
 
 }  // namespace
@@ -116,5 +123,37 @@ GYRASE_EXPORT int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text 
     return attempt([&] {
         backend::use(device);
         if (text->length > 0) SuffixSort(*text, bytes).run(positions, common);
+    });
+}
+
+GYRASE_EXPORT void *gyrase_gpu_counter(int32_t device, uint64_t bytes) {
+    OpenCounter *counter = nullptr;
+    attempt([&] {
+        backend::use(device);
+        counter = new OpenCounter(device, bytes);
+    });
+    return counter;
+}
+
+GYRASE_EXPORT void gyrase_gpu_counter_close(void *counter) {
+    attempt([&] {
+        backend::use(static_cast<OpenCounter *>(counter)->device);
+        delete static_cast<OpenCounter *>(counter);
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_count(void *counter, const gyrase_gpu_super_kmers *given,
+                                       uint32_t *row_begins) {
+    return attempt([&] {
+        backend::use(static_cast<OpenCounter *>(counter)->device);
+        static_cast<OpenCounter *>(counter)->count.count(*given, row_begins);
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_rows(void *counter, uint64_t first, uint64_t count,
+                                      uint64_t *keys, uint32_t *counts) {
+    return attempt([&] {
+        backend::use(static_cast<OpenCounter *>(counter)->device);
+        static_cast<OpenCounter *>(counter)->count.rows(first, count, keys, counts);
     });
 }

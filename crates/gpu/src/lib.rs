@@ -11,6 +11,7 @@
 //!    a stream.
 //!
 //! [`GpuShare::suffixes`] sorts the suffixes of a set of texts, by prefix doubling.
+//! [`GpuShare::counter`] counts the k-mers of super-k-mers, of several bins at once.
 //!
 //! The C++ sources are in `device/`. A step is written once, over a `Warp` whose lanes are threads
 //! on a device and elements of an array in the **host twin**, the same library made by a C++
@@ -20,6 +21,7 @@
 //! There is no floating point in it: what reads are classified by is decided on the processor.
 
 mod arch;
+mod counts;
 mod database;
 mod error;
 mod find;
@@ -28,6 +30,7 @@ mod library;
 mod suffixes;
 
 pub use arch::GpuRegion;
+pub use counts::{GpuCounter, GpuRows, GpuSuperKmers, MOST_BASES};
 pub use database::GpuDatabase;
 pub use error::GpuError;
 pub use find::{FILE, VARIABLE};

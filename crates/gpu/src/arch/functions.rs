@@ -7,11 +7,11 @@ use std::ptr::NonNull;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
-use super::raw::{Batch, RawAnswers, RawDatabase, RawDevice, RawText};
+use super::raw::{Batch, RawAnswers, RawDatabase, RawDevice, RawSuperKmers, RawText};
 use crate::error::GpuError;
 
 /// The version of the functions that this file calls.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
 /// What a call comes to, by `gyrase_gpu_code`.
 const FINE: i32 = 0;
@@ -52,6 +52,10 @@ functions! {
     submit: fn(*mut c_void, *const Batch<'_>) -> i32;
     collect: fn(*mut c_void, *mut RawAnswers) -> i32;
     suffixes: fn(i32, *const RawText<'_>, u64, *mut u32, *mut u32) -> i32;
+    counter: fn(i32, u64) -> *mut c_void;
+    counter_close: fn(*mut c_void);
+    count: fn(*mut c_void, *const RawSuperKmers<'_>, *mut u32) -> i32;
+    rows: fn(*mut c_void, u64, u64, *mut u64, *mut u32) -> i32;
 }
 
 impl Functions {

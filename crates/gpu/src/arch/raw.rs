@@ -2,9 +2,10 @@
 
 use std::ffi::c_char;
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 use std::ptr;
 
-use gyrase_kmer::{Choice, SketchShape};
+use gyrase_kmer::{Choice, Shape, SketchShape};
 use gyrase_table::gydb::{Location, PartitionWords};
 
 use crate::database::GpuDatabase;
@@ -196,5 +197,82 @@ impl<'t> RawText<'t> {
             unused: 0,
             of: PhantomData,
         }
+    }
+}
+
+/// Lanes of a warp: super-k-mers of a task.
+pub(crate) const LANES: usize = 32;
+
+/// `gyrase_gpu_super_kmer`: the words of a super-k-mer, the lower first. None where all is zero.
+pub(crate) type RawSuperKmer = [u64; 2];
+
+/// `gyrase_gpu_part`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawPart {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    pub(crate) first_task: u32,
+    pub(crate) unused: u32,
+}
+
+/// What [`RawSuperKmers`] points to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tasks<'t> {
+    /// A full task after the other.
+    pub(crate) super_kmers: &'t [RawSuperKmer],
+    /// Of each.
+    pub(crate) weights: &'t [u32],
+    /// Of each task, ascending.
+    pub(crate) parts_of_tasks: &'t [u32],
+    /// Each begins with the task that it names, or another does.
+    pub(crate) parts: &'t [RawPart],
+}
+
+/// `gyrase_gpu_super_kmers`.
+#[repr(C)]
+pub(crate) struct RawSuperKmers<'t> {
+    super_kmers: *const RawSuperKmer,
+    weights: *const u32,
+    parts_of_tasks: *const u32,
+    parts: *const RawPart,
+    tasks: u32,
+    part_count: u32,
+    k: u32,
+    stranded: u32,
+    least_count: u32,
+    most_count: u32,
+    of: PhantomData<Tasks<'t>>,
+}
+
+impl<'t> RawSuperKmers<'t> {
+    /// Tasks of k-mers of a shape, and which counts are wanted; `None` where they are too many to
+    /// be counted.
+    pub(super) fn new(
+        tasks: Tasks<'t>,
+        shape: Shape,
+        counted: &RangeInclusive<u32>,
+    ) -> Option<RawSuperKmers<'t>> {
+        let Tasks {
+            super_kmers,
+            weights,
+            parts_of_tasks,
+            parts,
+        } = tasks;
+        let count = parts_of_tasks.len();
+        assert!(super_kmers.len() == count * LANES && weights.len() == count * LANES);
+        Some(RawSuperKmers {
+            super_kmers: super_kmers.as_ptr(),
+            weights: weights.as_ptr(),
+            parts_of_tasks: parts_of_tasks.as_ptr(),
+            parts: parts.as_ptr(),
+            tasks: u32::try_from(count).ok()?,
+            part_count: u32::try_from(parts.len()).ok()?,
+            k: shape.k() as u32,
+            stranded: u32::from(shape.stranded()),
+            least_count: *counted.start(),
+            most_count: *counted.end(),
+            of: PhantomData,
+        })
     }
 }

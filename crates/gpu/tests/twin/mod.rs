@@ -14,9 +14,10 @@ use std::{env, fs};
 )]
 pub fn twin(folder: &Path) -> Option<&'static Path> {
     static MADE: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../gpu/device/gyrase_gpu.cu");
     let made = MADE.get_or_init(|| {
         let named = env::var_os("GYRASE_GPU").map(PathBuf::from);
-        named.or_else(|| make(folder))
+        named.or_else(|| make(folder, &source, "gyrase_gpu_host"))
     });
     if made.is_none() {
         eprintln!("skipped: no C++ compiler makes the host twin of the library for GPUs");
@@ -24,12 +25,12 @@ pub fn twin(folder: &Path) -> Option<&'static Path> {
     made.as_deref()
 }
 
-/// Runs the compiler, unless that was done since the sources changed; one that does not understand
-/// the sources is an error and no reason to skip.
-fn make(folder: &Path) -> Option<PathBuf> {
+/// Makes the library `name` of a source that has those of the device, unless that was done since
+/// the sources changed. A compiler that does not understand them is an error and no reason to skip.
+pub fn make(folder: &Path, source: &Path, name: &str) -> Option<PathBuf> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../gpu/device");
-    let made = folder.join("libgyrase_gpu_host.so");
-    if is_current(&made, &sources) {
+    let made = folder.join(format!("lib{name}.so"));
+    if is_current(&made, &sources) && is_current(&made, source.parent()?) {
         return Some(made);
     }
     let named = env::var("CXX").ok();
@@ -41,11 +42,11 @@ fn make(folder: &Path) -> Option<PathBuf> {
         version.is_ok_and(|output| output.status.success())
     })?;
     // Another process of tests may make it too: each its own, and then it is renamed.
-    let own = folder.join(format!("libgyrase_gpu_host.{}.so", std::process::id()));
+    let own = folder.join(format!("lib{name}.{}.so", std::process::id()));
     let status = Command::new(compiler)
         .args(["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror"])
-        .args(["-shared", "-fPIC", "-fvisibility=hidden", "-x", "c++"])
-        .arg(sources.join("gyrase_gpu.cu"))
+        .args(["-shared", "-fPIC", "-fvisibility=hidden", "-x", "c++", "-I"])
+        .args([&sources, source])
         .arg("-o")
         .arg(&own)
         .status();
