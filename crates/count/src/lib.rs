@@ -16,7 +16,8 @@
 //!                              or of another process         (bin, key) -> count
 //! ```
 //!
-//! - [`run`] makes a database of reads, [`plan()`] says beforehand what that will take.
+//! - [`run`] makes a database of reads, [`plan()`] says beforehand what that will take. With
+//!   [`run_on`] a GPU counts some of the bins.
 //! - [`count_reads`] keeps the bins for another stage of the same process instead.
 //! - [`histogram`], [`spectrum`], [`info`], [`dump`], [`query`] and [`filter`] read one.
 //! - [`ops`] makes one of several: union, intersection, difference.
@@ -78,6 +79,7 @@ pub mod filter;
 pub mod histogram;
 pub mod info;
 mod lookup;
+mod on_gpu;
 pub mod ops;
 mod ordered;
 mod partition;
@@ -92,8 +94,9 @@ mod super_kmers;
 
 pub use config::{Config, Error, Share, Summary};
 pub use counted_bins::{CountedBins, count_reads, count_reads_in};
+pub use on_gpu::{CountOnGpu, CountRefusal};
 pub use plan::{Plan, plan, room_for_tmp};
-pub use run::{leftovers, run, run_in};
+pub use run::{leftovers, run, run_in, run_on};
 pub use super_kmers::Scattered;
 
 pub use gyrase_tabulate::Estimate;

@@ -9,6 +9,10 @@ use crate::counted::{Counted, Destination};
 use crate::super_kmers::BinPart;
 use crate::{Error, passes};
 
+pub(crate) use feeder::Feeder;
+
+mod feeder;
+
 /// Counts the k-mers of partitions and hands them, sorted, to a [`Destination`].
 ///
 /// Reads of deep, accurate data repeat whole super-k-mers. They are counted first, and each
@@ -167,6 +171,12 @@ impl<const W: usize> Counter<'_, W> {
     fn release(&mut self) {
         (self.keys, self.weights) = (Vec::new(), Vec::new());
         self.release_tables();
+    }
+
+    /// Gives back all.
+    fn release_all(&mut self) {
+        self.release();
+        self.repeats = CountTable::default();
     }
 
     fn release_tables(&mut self) {

@@ -114,7 +114,8 @@ fn least_fabric(threads: usize, ranks: usize) -> u64 {
     }
 }
 
-fn least_memory(threads: usize, ranks: usize, windows: u64) -> u64 {
+/// What a run cannot do without, in one of `ranks` processes.
+pub(crate) fn least_memory(threads: usize, ranks: usize, windows: u64) -> u64 {
     let least = overhead(threads) + least_fabric(threads, ranks) + threads as u64 * LEAST_TABLES;
     least.saturating_add(windows)
 }

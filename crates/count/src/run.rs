@@ -19,7 +19,8 @@ use gyrase_work::Progress;
 
 use crate::agree;
 use crate::assembly::Assembly;
-use crate::partition::Counter;
+use crate::on_gpu::CountOnGpu;
+use crate::partition::{Counter, Feeder};
 use crate::plan::{Budget, check_tmp, temporary};
 use crate::reading::options;
 use crate::resume::{Earlier, Log};
@@ -37,6 +38,18 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, Error> {
     run_in(config, &Alone, progress)
 }
 
+/// As [`run`], with a GPU that counts beside the threads. The database is the same.
+///
+/// # Errors
+/// See [`Error`]. That a GPU declines or fails is none: the processor does what it has left.
+pub fn run_on(
+    gpu: &CountOnGpu<'_>,
+    config: &Config,
+    progress: &Progress,
+) -> Result<Summary, Error> {
+    run_with(config, &Alone, Some(gpu), progress)
+}
+
 /// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and
 /// memory. Every process counts the bins that it owns and writes them to the one database.
 ///
@@ -44,12 +57,20 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Summary, Error> {
 /// See [`Error`]; where another process failed this one's is
 /// [`gyrase_fabric::FabricError::Elsewhere`].
 pub fn run_in(config: &Config, world: &dyn World, progress: &Progress) -> Result<Summary, Error> {
-    match attempt(config, world, progress, false) {
+    run_with(config, world, None, progress)
+}
+
+fn run_with(
+    config: &Config,
+    world: &dyn World,
+    gpu: Option<&CountOnGpu<'_>>,
+    progress: &Progress,
+) -> Result<Summary, Error> {
+    let attempt = |serial| attempt(config, world, gpu, progress, serial);
+    match attempt(false) {
         // A wrapped FASTQ file that starts like a plain one: its ranges mean nothing, so what was
         // sent is forgotten. All processes are told so.
-        Err(Error::Tabulate(TabulateError::Input(error))) if error.needs_serial() => {
-            attempt(config, world, progress, true)
-        }
+        Err(Error::Tabulate(TabulateError::Input(error))) if error.needs_serial() => attempt(true),
         done => done,
     }
 }
@@ -57,6 +78,7 @@ pub fn run_in(config: &Config, world: &dyn World, progress: &Progress) -> Result
 fn attempt(
     config: &Config,
     world: &dyn World,
+    gpu: Option<&CountOnGpu<'_>>,
     progress: &Progress,
     serial: bool,
 ) -> Result<Summary, Error> {
@@ -66,16 +88,33 @@ fn attempt(
     };
     let inputs = Inputs::open(&config.inputs, options)?;
     agree::on_question(world, config, &inputs)?;
-    with_words!(config.shape, W => count::<W>(config, &inputs, world, progress))
+    with_words!(config.shape, W => count::<W>(config, &inputs, world, gpu, progress))
+}
+
+/// The budget beside a GPU, or that without it where it would be too little.
+fn budget<'g>(
+    config: &Config,
+    inputs: &Inputs,
+    world: &dyn World,
+    gpu: Option<&'g CountOnGpu<'g>>,
+) -> Result<(Budget, Option<&'g CountOnGpu<'g>>), Error> {
+    let budget = |config: &Config| Budget::of(config, inputs, world.ranks());
+    match gpu.map(|gpu| (gpu, budget(&gpu.beside(config)))) {
+        Some((gpu, Ok(budget))) => return Ok((budget, Some(gpu))),
+        Some((gpu, Err(_))) => gpu.refuse_for_memory(config, inputs),
+        None => {}
+    }
+    Ok((budget(config)?, None))
 }
 
 fn count<const W: usize>(
     config: &Config,
     inputs: &Inputs,
     world: &dyn World,
+    gpu: Option<&CountOnGpu<'_>>,
     progress: &Progress,
 ) -> Result<Summary, Error> {
-    let budget = Budget::of(config, inputs, world.ranks())?;
+    let (budget, gpu) = budget(config, inputs, world, gpu)?;
     // Nothing tells whether a pipe brings what it brought before.
     let resume = config.resume && inputs.total_bytes().is_some();
     let (job, root) = (job(config, inputs), root_of(config));
@@ -96,6 +135,7 @@ fn count<const W: usize>(
         place: partitioning.place(world.peer()),
         partitioning,
         budget,
+        gpu,
         progress,
         resume,
         job,
@@ -158,6 +198,7 @@ struct Run<'a> {
     /// Where this process stands among those that own the partitions.
     place: Place,
     budget: Budget,
+    gpu: Option<&'a CountOnGpu<'a>>,
     progress: &'a Progress,
     /// Leave what a later run can go on from.
     resume: bool,
@@ -426,21 +467,29 @@ impl Run<'_> {
             ..
         } = *self.config;
         let counted = min_count.max(1)..=max_count;
-        let counter = |_| {
-            Counter::<W>::new(
-                shape,
-                counted.clone(),
-                budget.tables as usize,
-                &self.partitioning,
-                to,
-                logged,
-            )
+        let counter = |memory| {
+            let (counted, partitioning) = (counted.clone(), &self.partitioning);
+            Counter::<W>::new(shape, counted, memory, partitioning, to, logged)
         };
-        let mut counters: Vec<_> = (0..threads).map(counter).collect();
-        let workers = counters
-            .iter_mut()
-            .map(|counter| counter as &mut dyn Worker<_>)
+        let shares = self.gpu.iter().flat_map(|gpu| gpu.shares());
+        let mut feeders: Vec<_> = shares
+            .map(|share| Feeder::new(counter(share.host), share))
             .collect();
+        let mut counters: Vec<_> = (0..threads)
+            .map(|_| counter(budget.tables as usize))
+            .collect();
+        let mut workers: Vec<&mut dyn Worker<_>> = Vec::new();
+        // They take the most at a time, so they begin.
+        workers.extend(
+            feeders
+                .iter_mut()
+                .map(|feeder| feeder as &mut dyn Worker<_>),
+        );
+        workers.extend(
+            counters
+                .iter_mut()
+                .map(|counter| counter as &mut dyn Worker<_>),
+        );
         reduce(
             partitions,
             to.next_partition(&self.partitioning),
