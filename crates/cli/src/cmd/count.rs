@@ -1,5 +1,7 @@
 //! `gyrase count`.
 
+pub mod gpu;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -16,6 +18,7 @@ use serde_json::{Value, json};
 use crate::cmd::counts::{Counts, length, warn_if_saturated};
 use crate::cmd::folders::{self, Wanted};
 use crate::failure::{Failure, Result};
+use crate::gpu::GpuArgs;
 use crate::multiqc::{self, PERCENT, WHOLE};
 use crate::places;
 use crate::report;
@@ -92,6 +95,9 @@ pub struct Count {
     /// Also write the numbers of the run as a table for MultiQC, which knows it by its name
     #[arg(long, value_name = "FILE_mqc.json")]
     multiqc: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) gpu: GpuArgs,
 }
 
 /// Whether a process takes chunks that were meant for others.
@@ -170,9 +176,12 @@ impl Count {
                 path.display()
             );
         }
-        let summary = session.shown(|progress| match session.job() {
-            Some(job) => count_in(job, &config, session, progress),
-            None => Ok(gyrase_count::run(&config, progress)?),
+        let found = gpu::find(&self.gpu, &config, session)?;
+        let on_gpu = gpu::open(&self.gpu, found.as_ref(), &config)?;
+        let summary = session.shown(|progress| match (session.job(), &on_gpu) {
+            (Some(job), _) => count_in(job, &config, session, progress),
+            (None, Some(on_gpu)) => Ok(gyrase_count::run_on(on_gpu, &config, progress)?),
+            (None, None) => Ok(gyrase_count::run(&config, progress)?),
         })?;
         let shares = session.gather(&share(session, &summary))?;
         if !session.is_first() {
@@ -185,6 +194,9 @@ impl Count {
             sink::write_all(Some(path), &table(&config, &summary))?;
         }
         note(session, &config, &summary);
+        if let Some(on_gpu) = &on_gpu {
+            gpu::tell(on_gpu, session);
+        }
         say(session, &config, &summary, &shares);
         if !shares.is_empty() {
             session.note("ranks", shares);

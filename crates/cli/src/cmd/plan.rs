@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::assemble::Assemble;
 use super::classify::Classify;
-use super::count::Count;
+use super::count::{Count, gpu};
 use super::db::PlanDb;
 use super::kmers::PlanKmers;
 use super::rows::{Table, bounds, shown};
@@ -124,7 +124,12 @@ impl Plan {
 fn count(verb: &Count, session: &Session) -> Result<()> {
     let config = verb.config(session)?;
     session.keep_apart(verb.lists().iter().chain(&config.inputs), [])?;
-    let plan = gyrase_count::plan(&config)?;
+    let found = gpu::find(&verb.gpu, &config, session)?;
+    let on_gpu = gpu::open(&verb.gpu, found.as_ref(), &config)?;
+    let plan = match &on_gpu {
+        Some(on_gpu) => on_gpu.plan(&config)?,
+        None => gyrase_count::plan(&config)?,
+    };
     session.note(
         "counts",
         json!({"bases": bounds(plan.bases), "super_kmer_bytes": bounds(plan.super_kmers)}),
@@ -138,7 +143,11 @@ fn count(verb: &Count, session: &Session) -> Result<()> {
         }),
     );
     session.note("predicted_seconds", plan.seconds);
-    table(&plan, &config).print()?;
+    let mut table = table(&plan, &config);
+    if let (Some(found), Some(_)) = (&found, &on_gpu) {
+        table.row("GPU", gpu::planned(found));
+    }
+    table.print()?;
     Ok(plan.admit(&config)?)
 }
 

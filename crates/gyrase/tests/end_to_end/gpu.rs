@@ -1,7 +1,9 @@
-//! Reads that a GPU looks up get the answers that the processor gives them. The GPU is the host
+//! A GPU gives the answers that the processor gives, reads or k-mers or suffixes. It is the host
 //! twin of the library.
 
 use std::path::Path;
+
+use serde_json::Value;
 
 use crate::classify::{BUILD, PAIRS, place};
 use crate::place::{Place, Ran, ran};
@@ -284,4 +286,63 @@ fn a_gpu_sorts_suffixes_as_the_processor_does() {
         });
         assert!(off.0 == on.0 && !off.1 && on.1, "{file}");
     }
+}
+
+/// The bytes of a database that is made with `--gpu which`, and the report.
+fn counted(place: &Place, library: &Path, which: &str, args: &[&str]) -> (Vec<u8>, Value) {
+    let count = ["count", "r_1.fq", "r_2.fq", "-t", "1", "-o", "x.gyk"];
+    let more = ["--report", "run.json", "--gpu", which];
+    let ran = with(place, library, &[&count[..], &more, args].concat());
+    assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+    (place.read("x.gyk"), place.json("run.json"))
+}
+
+#[test]
+fn a_gpu_counts_kmers_as_the_processor_does() {
+    let Some(library) = made() else { return };
+    let place = Place::new();
+    place.simulate_much();
+    let least: u64 = place.least_memory(1).parse().unwrap();
+    let beside_a_gpu = (least + (64 << 20)).to_string();
+    let solid = ["--min-count", "2"];
+    // So little is not worth it.
+    let (expected, report) = counted(&place, library, "auto", &solid);
+    assert!(report["gpu"].is_null());
+    for (memory, spills) in [("2G", false), (&beside_a_gpu, true)] {
+        let more = ["--memory", memory, "--gpu-memory", "20M"];
+        let args = [&solid[..], &more].concat();
+        // Nobody says which worker comes first.
+        let has_part = (0..5).any(|_| {
+            let (bytes, report) = counted(&place, library, "0", &args);
+            assert!(bytes == expected, "{report}");
+            let (temporary, gpu) = (&report["bytes"]["temporary"], &report["gpu"]);
+            assert!((temporary.as_u64() > Some(0)) == spills, "{report}");
+            assert!(
+                gpu["name"].is_string() && gpu["partitions_left"] == 0,
+                "{gpu}"
+            );
+            gpu["partitions"].as_u64() > Some(0)
+        });
+        assert!(has_part, "the GPU has counted nothing");
+    }
+    let args = ["count", "r_1.fq", "-t", "1", "-o", "y.gyk"];
+    let least = least.to_string();
+    for (more, words) in [
+        (["-k", "33"], "up to 32 bases, and these have 33"),
+        (["--memory", &least], "and --memory is"),
+    ] {
+        let ran = with(
+            &place,
+            library,
+            &[&args[..], &more, &["--gpu", "0"]].concat(),
+        );
+        assert!(
+            ran.code == 8 && ran.stderr.contains(words),
+            "{}",
+            ran.stderr
+        );
+    }
+    let plan = [&["plan"], &args[..], &["--gpu", "0"]].concat();
+    let planned = with(&place, library, &plan).stdout;
+    assert!(planned.contains("of its memory may be taken"), "{planned}");
 }
