@@ -44,6 +44,7 @@ pub fn test(args: &[String]) -> Result<()> {
     };
     for tests in [
         &["-p", "gyrase-gpu"][..],
+        &["-p", "gyrase-count", "--lib", "feeder::"],
         &["-p", "gyrase", "--test", "end_to_end", "gpu::"],
     ] {
         let mut cargo = steps::cargo(&[&["test"], tests].concat());
