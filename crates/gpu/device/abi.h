@@ -98,6 +98,15 @@ struct gyrase_gpu_answers {
     uint64_t hit_count;
 };
 
+// The features of windows; they stay until the sketcher is given the next batch.
+struct gyrase_gpu_sketches {
+    const uint32_t *features;
+    // Where those of each window begin, and where those of the last end.
+    const uint32_t *begins;
+    uint64_t feature_count;
+    uint64_t window_count;
+};
+
 // A set of texts whose suffixes are sorted.
 struct gyrase_gpu_text {
     // Codes of letters from 1 on, and 0 for a sentinel, which ends each text.
@@ -167,6 +176,19 @@ int32_t gyrase_gpu_collect(void *pipeline, gyrase_gpu_answers *to);
 // many letters each shares with the one before.
 int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text *text, uint64_t bytes,
                             uint32_t *positions, uint32_t *common);
+// What sketches with up to so many bytes of the device, and of pinned memory of the host; null
+// where it fails.
+void *gyrase_gpu_sketcher(int32_t device, const gyrase_gpu_shape *shape, uint64_t bytes,
+                          uint64_t host_bytes);
+void gyrase_gpu_sketcher_close(void *sketcher);
+int32_t gyrase_gpu_sketch(void *sketcher, const gyrase_gpu_sequence *sequences, uint32_t count,
+                          gyrase_gpu_sketches *to);
+// What sorts words with up to so many bytes of the device, and of pinned memory of the host; null
+// where it fails.
+void *gyrase_gpu_sorter(int32_t device, uint64_t bytes, uint64_t host_bytes);
+void gyrase_gpu_sorter_close(void *sorter);
+// Sorts words by so many of their lowest bits, 1 to 64; what fails leaves them as they are.
+int32_t gyrase_gpu_sort(void *sorter, uint64_t *words, uint64_t count, uint32_t bits);
 // What counts k-mers with up to so many bytes of the device; null where it fails.
 void *gyrase_gpu_counter(int32_t device, uint64_t bytes);
 void gyrase_gpu_counter_close(void *counter);

@@ -8,6 +8,7 @@
 #endif
 #include "counts.h"
 #include "pipeline.h"
+#include "sorting.h"
 #include "suffixes.h"
 
 #include <new>
@@ -45,6 +46,20 @@ struct OpenPipeline {
         : device(index.device), pipeline(index, bytes, host_bytes) {}
     const int device;
     Pipeline pipeline;
+};
+
+struct OpenSketcher {
+    OpenSketcher(int device, const gyrase_gpu_shape &shape, uint64_t bytes, uint64_t host_bytes)
+        : device(device), sketch(shape, bytes, host_bytes) {}
+    const int device;
+    BatchSketch sketch;
+};
+
+struct OpenSorter {
+    OpenSorter(int device, uint64_t bytes, uint64_t host_bytes)
+        : device(device), sort(bytes, host_bytes) {}
+    const int device;
+    WordSort sort;
 };
 
 struct OpenCounter {
@@ -123,6 +138,55 @@ GYRASE_EXPORT int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text 
     return attempt([&] {
         backend::use(device);
         if (text->length > 0) SuffixSort(*text, bytes).run(positions, common);
+    });
+}
+
+GYRASE_EXPORT void *gyrase_gpu_sketcher(int32_t device, const gyrase_gpu_shape *shape,
+                                        uint64_t bytes, uint64_t host_bytes) {
+    OpenSketcher *sketcher = nullptr;
+    attempt([&] {
+        backend::use(device);
+        sketcher = new OpenSketcher(device, *shape, bytes, host_bytes);
+    });
+    return sketcher;
+}
+
+GYRASE_EXPORT void gyrase_gpu_sketcher_close(void *sketcher) {
+    attempt([&] {
+        backend::use(static_cast<OpenSketcher *>(sketcher)->device);
+        delete static_cast<OpenSketcher *>(sketcher);
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_sketch(void *sketcher, const gyrase_gpu_sequence *sequences,
+                                        uint32_t count, gyrase_gpu_sketches *to) {
+    return attempt([&] {
+        backend::use(static_cast<OpenSketcher *>(sketcher)->device);
+        *to = static_cast<OpenSketcher *>(sketcher)->sketch.run(sequences, count);
+    });
+}
+
+GYRASE_EXPORT void *gyrase_gpu_sorter(int32_t device, uint64_t bytes, uint64_t host_bytes) {
+    OpenSorter *sorter = nullptr;
+    attempt([&] {
+        backend::use(device);
+        sorter = new OpenSorter(device, bytes, host_bytes);
+    });
+    return sorter;
+}
+
+GYRASE_EXPORT void gyrase_gpu_sorter_close(void *sorter) {
+    attempt([&] {
+        backend::use(static_cast<OpenSorter *>(sorter)->device);
+        delete static_cast<OpenSorter *>(sorter);
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_sort(void *sorter, uint64_t *words, uint64_t count,
+                                      uint32_t bits) {
+    return attempt([&] {
+        backend::use(static_cast<OpenSorter *>(sorter)->device);
+        static_cast<OpenSorter *>(sorter)->sort.run(words, count, bits);
     });
 }
 

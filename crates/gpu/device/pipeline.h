@@ -4,12 +4,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "numbers.h"
-#include "steps.cuh"
+#include "sketches.h"
 
 constexpr uint32_t PARTITIONS = 4096;
-// Letters and slots of a batch, at most: so many features have fewer than 2^32 locations.
-constexpr uint64_t MOST_SLOTS = 1 << 24;
 // Windows of a region, at most: hits name them in 16 bits.
 constexpr uint32_t MOST_SPAN = 1 << 16;
 
@@ -21,9 +18,6 @@ class Index {
           shape(database.shape),
           window_bits(bits_of(database.all_windows)),
           budget(UINT64_MAX) {
-        room = shape.window - shape.k + 1;
-        if (shape.smallest > 0) room = std::min(room, shape.smallest);
-        if (shape.window > MOST_LETTERS) throw Failure("its windows are too long for a GPU");
         put(words, database.words, database.word_count);
         put(partitions, database.partitions, PARTITIONS);
         put(first_windows, database.first_windows, database.targets);
@@ -38,8 +32,6 @@ class Index {
     const gyrase_gpu_shape shape;
     // Bits that a window of the references has.
     const uint32_t window_bits;
-    // Features of a window, at most.
-    uint32_t room;
     backend::Buffer<uint32_t> words;
     backend::Buffer<gyrase_gpu_partition> partitions;
 
@@ -73,7 +65,7 @@ class Index {
 class Pipeline {
   public:
     Pipeline(Index &index, uint64_t bytes, uint64_t host_bytes)
-        : index(index), budget(bytes), host(host_bytes) {
+        : index(index), budget(bytes), host(host_bytes), sketches(index.shape) {
         totals.reserve(3, host);
         status.reserve(1, budget);
     }
@@ -81,25 +73,25 @@ class Pipeline {
     // Copies a batch, and sends it as far as the size of what follows is not needed.
     void submit(const gyrase_gpu_batch &batch) {
         measure(batch);
+        sketches.reserve(batch.sequences, batch.sequence_count, budget, host);
         reserve_windows();
         copy_in(batch);
         stream.zero(status.data(), 1);
-        stream.launch(SketchWindows{letters.data(), windows.data(), index.shape, index.room,
-                                    slots.data(), features_before.data()},
+        sketches.sketch(stream);
+        const uint32_t window_count = sketches.window_count;
+        const uint32_t *features_before = sketches.features_before.data();
+        stream.launch(LookUpWindows{index.words.data(), index.partitions.data(),
+                                    sketches.slots.data(), features_before, sketches.room,
+                                    firsts.data(), lists.data(), hits_before.data(), status.data()},
                       window_count);
-        stream.launch(LookUpWindows{index.words.data(), index.partitions.data(), slots.data(),
-                                    features_before.data(), index.room, firsts.data(), lists.data(),
-                                    hits_before.data(), status.data()},
-                      window_count);
+        sketches.sum(stream, budget);
         // One more, so that the last sum is that of all.
-        stream.zero(features_before.data() + window_count, 1);
         stream.zero(hits_before.data() + window_count, 1);
-        stream.sums_before(features_before.data(), window_count + 1, budget);
         stream.sums_before(hits_before.data(), window_count + 1, budget);
-        stream.launch(BeginReads{read_windows.data(), features_before.data(), hits_before.data(),
-                                 reads, feature_begins.data(), hit_begins.data()},
+        stream.launch(BeginReads{read_windows.data(), features_before, hits_before.data(), reads,
+                                 feature_begins.data(), hit_begins.data()},
                       tasks_of(reads + 1));
-        stream.copy_out(totals.data(), features_before.data() + window_count, 1);
+        stream.copy_out(totals.data(), features_before + window_count, 1);
         stream.copy_out(totals.data() + 1, hits_before.data() + window_count, 1);
         stream.copy_out(totals.data() + 2, status.data(), 1);
     }
@@ -111,11 +103,12 @@ class Pipeline {
         feature_count = totals.data()[0];
         hit_count = totals.data()[1];
         reserve_hits();
-        stream.launch(
-            ListHits{index.words.data(), windows.data(), slots.data(), firsts.data(), lists.data(),
-                     index.room, features_before.data(), hits_before.data(), feature_begins.data(),
-                     bits, features.data(), hits.data(), status.data()},
-            window_count);
+        stream.launch(ListHits{index.words.data(), sketches.windows.data(), sketches.slots.data(),
+                               firsts.data(), lists.data(), sketches.room,
+                               sketches.features_before.data(), hits_before.data(),
+                               feature_begins.data(), bits, features.data(), hits.data(),
+                               status.data()},
+                      sketches.window_count);
         stream.zero(region_begins.data(), reads + 1);
         if (hit_count > 0) find_regions();
         return copy_out();
@@ -123,41 +116,25 @@ class Pipeline {
 
   private:
     void measure(const gyrase_gpu_batch &batch) {
-        uint64_t all_letters = 0, all_windows = 0;
-        for (uint32_t at = 0; at < batch.sequence_count; ++at) {
-            all_letters += batch.sequences[at].length;
-            all_windows += batch.sequences[at].windows;
-        }
         const bool long_span = std::any_of(batch.spans, batch.spans + batch.reads,
                                            [](uint32_t span) { return span > MOST_SPAN; });
-        if (all_letters > MOST_SLOTS || all_windows * index.room > MOST_SLOTS || long_span) {
-            throw Declined();
-        }
+        if (long_span) throw Declined();
         bits = {index.window_bits, bits_of(batch.reads)};
         if (!fits(bits)) throw Declined();
         reads = batch.reads;
-        letter_count = uint32_t(all_letters);
-        window_count = uint32_t(all_windows);
     }
 
     void reserve_windows() {
-        const uint64_t slot_count = std::max<uint64_t>(uint64_t(window_count) * index.room, 1);
-        // Batches are nearly alike: with a little more, most need nothing new.
-        const uint64_t more_letters = letter_count + letter_count / 8 + 1;
-        const uint64_t more_windows = window_count + window_count / 8 + 2;
+        const uint64_t windows = sketches.window_count;
+        const uint64_t slots = std::max<uint64_t>(windows * sketches.room, 1);
+        const uint64_t more_windows = windows + windows / 8 + 2;
         const uint64_t more_reads = reads + reads / 8 + 2;
-        host_letters.reserve(more_letters, host);
-        host_windows.reserve(more_windows, host);
         host_read_windows.reserve(more_reads, host);
         host_spans.reserve(more_reads, host);
-        letters.reserve(more_letters, budget);
-        windows.reserve(more_windows, budget);
         read_windows.reserve(more_reads, budget);
         spans.reserve(more_reads, budget);
-        slots.reserve(slot_count + slot_count / 8, budget);
-        firsts.reserve(slot_count + slot_count / 8, budget);
-        lists.reserve(slot_count + slot_count / 8, budget);
-        features_before.reserve(more_windows, budget);
+        firsts.reserve(slots + slots / 8, budget);
+        lists.reserve(slots + slots / 8, budget);
         hits_before.reserve(more_windows, budget);
         feature_begins.reserve(more_reads, budget);
         hit_begins.reserve(more_reads, budget);
@@ -167,23 +144,14 @@ class Pipeline {
     }
 
     void copy_in(const gyrase_gpu_batch &batch) {
-        uint32_t letter = 0, window = 0, read = 0;
+        sketches.copy_in(batch.sequences, batch.sequence_count, stream);
+        uint32_t window = 0, read = 0;
         for (uint32_t at = 0; at < batch.sequence_count; ++at) {
-            const gyrase_gpu_sequence &sequence = batch.sequences[at];
-            while (read <= sequence.read) host_read_windows.data()[read++] = window;
-            std::copy(sequence.letters, sequence.letters + sequence.length,
-                      host_letters.data() + letter);
-            for (uint32_t number = 0; number < sequence.windows; ++number) {
-                const uint32_t start = number * index.shape.stride;
-                const uint32_t length = std::min(index.shape.window, sequence.length - start);
-                host_windows.data()[window++] = {letter + start, length, sequence.read};
-            }
-            letter += sequence.length;
+            while (read <= batch.sequences[at].read) host_read_windows.data()[read++] = window;
+            window += batch.sequences[at].windows;
         }
         while (read <= reads) host_read_windows.data()[read++] = window;
         std::copy(batch.spans, batch.spans + reads, host_spans.data());
-        stream.copy_in(letters.data(), host_letters.data(), letter_count);
-        stream.copy_in(windows.data(), host_windows.data(), window_count);
         stream.copy_in(read_windows.data(), host_read_windows.data(), reads + 1);
         stream.copy_in(spans.data(), host_spans.data(), reads);
     }
@@ -264,18 +232,15 @@ class Pipeline {
     Index &index;
     Budget budget, host;
     HitBits bits = {};
-    uint32_t reads = 0, letter_count = 0, window_count = 0, feature_count = 0, hit_count = 0;
+    uint32_t reads = 0, feature_count = 0, hit_count = 0;
+    WindowSketches sketches;
 
-    backend::Pinned<uint8_t> host_letters;
-    backend::Pinned<Window> host_windows;
     backend::Pinned<uint32_t> host_read_windows, host_spans, totals, host_features;
     backend::Pinned<uint32_t> host_feature_begins, host_region_begins, host_packed;
     backend::Pinned<gyrase_gpu_region> host_regions;
 
-    backend::Buffer<uint8_t> letters, lists;
-    backend::Buffer<Window> windows;
-    backend::Buffer<uint32_t> read_windows, spans, slots, features_before, hits_before,
-        feature_begins;
+    backend::Buffer<uint8_t> lists;
+    backend::Buffer<uint32_t> read_windows, spans, hits_before, feature_begins;
     backend::Buffer<uint32_t> hit_begins, region_begins, features, numbers, region_hits, packed,
         status;
     backend::Buffer<uint64_t> firsts, hits, other_hits, best;

@@ -10,9 +10,7 @@ use crate::arch::{Answers, Batch, GpuRegion, OnDevice, Pipeline, Sequence};
 use crate::database::GpuDatabase;
 use crate::error::GpuError;
 use crate::library::GpuShare;
-
-/// Letters of a window, at most: so many have room in what a warp keeps.
-const MOST_WINDOW: usize = 256;
+use crate::sketches::keep_window;
 
 /// Bytes of a device that a pipeline takes at least: those of a batch of 1 MiB of letters.
 const LEAST_PIPELINE: u64 = 128 << 20;
@@ -59,11 +57,7 @@ impl GpuIndex {
             memory,
         } = *share;
         assert!(pipelines > 0, "a batch goes through a pipeline");
-        let window = database.shape.window();
-        if window > MOST_WINDOW {
-            let most = MOST_WINDOW;
-            return Err(GpuError::Window { window, most });
-        }
+        keep_window(database.shape)?;
         let least = database.bytes() + LEAST_PIPELINE;
         if memory < least {
             let room = memory;

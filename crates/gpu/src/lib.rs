@@ -11,6 +11,8 @@
 //!    a stream.
 //!
 //! [`GpuShare::suffixes`] sorts the suffixes of a set of texts, by prefix doubling.
+//! [`GpuShare::sketcher`] sketches sequences for who makes a database of them, and
+//! [`GpuShare::sorter`] sorts its rows.
 //! [`GpuShare::counter`] counts the k-mers of super-k-mers, of several bins at once.
 //!
 //! The C++ sources are in `device/`. A step is written once, over a `Warp` whose lanes are threads
@@ -27,6 +29,8 @@ mod error;
 mod find;
 mod index;
 mod library;
+mod sketches;
+mod sorting;
 mod suffixes;
 
 pub use arch::GpuRegion;
@@ -36,4 +40,6 @@ pub use error::GpuError;
 pub use find::{FILE, VARIABLE};
 pub use index::{GpuAnswers, GpuIndex, GpuSequence};
 pub use library::{Gpu, GpuLibrary, GpuShare};
+pub use sketches::GpuSketcher;
+pub use sorting::GpuSorter;
 pub use suffixes::GpuSuffixes;

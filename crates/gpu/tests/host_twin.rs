@@ -14,19 +14,24 @@ use gyrase_table::gydb::{Database, Location, PARTITIONS, Writer, place_of};
 const MEMORY: u64 = 1 << 30;
 const HOST: u64 = 1 << 26;
 
+fn with_share<T>(library: &GpuLibrary, memory: u64, make: impl FnOnce(GpuShare) -> T) -> T {
+    let gpu = &library.gpu(None).unwrap();
+    make(GpuShare {
+        library,
+        gpu,
+        memory,
+    })
+}
+
 fn open(
     library: &GpuLibrary,
     database: &GpuDatabase<'_>,
     memory: u64,
     host: u64,
 ) -> Result<GpuIndex, GpuError> {
-    let gpu = library.gpu(None).unwrap();
-    let share = GpuShare {
-        library,
-        gpu: &gpu,
-        memory,
-    };
-    GpuIndex::open(&share, database, 2, host)
+    with_share(library, memory, |share| {
+        GpuIndex::open(&share, database, 2, host)
+    })
 }
 
 fn made() -> Option<&'static Path> {
@@ -234,6 +239,7 @@ fn check(library: &GpuLibrary, shape: SketchShape, mates: usize, chance: &mut Ch
                 .map(move |letters| GpuSequence { letters, read })
         })
         .collect();
+    check_sketches(library, shape, reads.iter().flatten());
     // The second time the buffers are there, and hold what the first left.
     for _ in 0..2 {
         let answers = index.ask(&sequences, &spans).unwrap();
@@ -251,6 +257,26 @@ fn check(library: &GpuLibrary, shape: SketchShape, mates: usize, chance: &mut Ch
             .unwrap();
         assert_eq!(number, reads.len());
         assert!(hits > 10, "{shape:?}: reads are found");
+    }
+}
+
+fn check_sketches<'r>(
+    library: &GpuLibrary,
+    shape: SketchShape,
+    sequences: impl Iterator<Item = &'r Vec<u8>> + Clone,
+) {
+    let sketcher = with_share(library, MEMORY, |share| share.sketcher(shape, HOST));
+    let (mut sketcher, mut expected) = (sketcher.unwrap(), Vec::new());
+    for letters in sequences.clone() {
+        Sketcher::new(shape).sketch(letters, &mut |_, features| expected.push(features.to_vec()));
+    }
+    for _ in 0..2 {
+        sketcher
+            .sketch(sequences.clone().map(Vec::as_slice))
+            .unwrap();
+        assert!(sketcher.windows().eq(expected.iter()), "{shape:?}");
+        sketcher.sketch([]).unwrap();
+        assert_eq!(sketcher.windows().count(), 0);
     }
 }
 
@@ -318,6 +344,19 @@ fn what_does_not_fit_is_declined_and_the_next_batch_is_answered() {
         letters: &read,
         read: 0,
     }];
+    for (memory, host) in [(MEMORY, 10), (10, HOST)] {
+        let sketcher = with_share(&library, memory, |share| share.sketcher(shape, host));
+        let mut sketcher = sketcher.unwrap();
+        let declined = sketcher.sketch([&read[..]]);
+        assert!(matches!(declined, Err(GpuError::Declined)));
+        assert_eq!(sketcher.windows().count(), 0);
+    }
+    let long = SketchShape::sampled(22, 257, 236, 5).unwrap();
+    let refused = with_share(&library, MEMORY, |share| share.sketcher(long, HOST).err());
+    assert!(matches!(
+        refused,
+        Some(GpuError::Window { window: 257, .. })
+    ));
     for span in [(1 << 16) + 1, u32::MAX] {
         assert!(matches!(index.ask(&one, &[span]), Err(GpuError::Declined)));
     }
@@ -463,4 +502,35 @@ fn what_cannot_be_used_is_said_in_a_sentence() {
         ),
         "{error}"
     );
+}
+
+#[test]
+fn words_are_sorted_by_their_lowest_bits() {
+    let Some(path) = made() else { return };
+    let library = GpuLibrary::load(path).unwrap();
+    let mut sorter = with_share(&library, MEMORY, |share| share.sorter(HOST)).unwrap();
+    for (count, bits) in [
+        (0, 1),
+        (1, 64),
+        (5000, 64),
+        (777, 52),
+        (3000, 7),
+        (5001, 33),
+    ] {
+        let mut words: Vec<u64> = (0..count).map(mix).collect();
+        let mut expected = words.clone();
+        expected.sort_by_key(|word| word & (u64::MAX >> (64 - bits)));
+        sorter.sort(&mut words, bits).unwrap();
+        assert!(words == expected, "{count} words, {bits} bits");
+    }
+    for (memory, host) in [(1000, HOST), (MEMORY, 1000)] {
+        let mut sorter = with_share(&library, memory, |share| share.sorter(host)).unwrap();
+        let mut words: Vec<u64> = (0..500).map(mix).collect();
+        let declined = sorter.sort(&mut words, 64);
+        assert!(matches!(declined, Err(GpuError::Declined)));
+        assert!(
+            words.into_iter().eq((0..500).map(mix)),
+            "they are as they were"
+        );
+    }
 }

@@ -71,7 +71,7 @@ impl Answers {
 ///
 /// # Safety
 /// There are as many, and nobody writes to them for `'a`.
-unsafe fn slice<'a, T>(start: *const T, count: usize) -> &'a [T] {
+pub(super) unsafe fn slice<'a, T>(start: *const T, count: usize) -> &'a [T] {
     match count {
         0 => &[],
         // SAFETY: it is what the caller owes.

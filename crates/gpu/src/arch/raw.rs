@@ -23,7 +23,7 @@ pub(crate) struct RawDevice {
 /// `gyrase_gpu_shape`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct RawShape {
+pub(crate) struct RawShape {
     k: u32,
     window: u32,
     stride: u32,
@@ -173,6 +173,27 @@ impl Default for RawAnswers {
             feature_count: 0,
             region_count: 0,
             hit_count: 0,
+        }
+    }
+}
+
+/// `gyrase_gpu_sketches`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct RawSketches {
+    pub(super) features: *const u32,
+    pub(super) begins: *const u32,
+    pub(super) feature_count: u64,
+    pub(super) window_count: u64,
+}
+
+impl Default for RawSketches {
+    fn default() -> RawSketches {
+        RawSketches {
+            features: ptr::null(),
+            begins: ptr::null(),
+            feature_count: 0,
+            window_count: 0,
         }
     }
 }
