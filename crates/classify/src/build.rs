@@ -6,6 +6,7 @@ mod config;
 mod earlier;
 pub(crate) mod error;
 mod lists;
+pub(crate) mod on_gpu;
 mod plan;
 mod records;
 mod resume;
@@ -29,6 +30,7 @@ pub use self::config::Config;
 pub use self::earlier::Earlier;
 pub use self::error::{BuildError, MemoryFor};
 use self::lists::MadeOf;
+pub use self::on_gpu::BuildOnGpu;
 pub use self::plan::{BuildPlan, plan_build};
 use self::records::Read;
 pub(crate) use self::records::Records;
@@ -88,9 +90,35 @@ pub fn build_in(
     taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
+    build_with(config, world, None, (taxonomy, taxon_of), progress)
+}
+
+/// As [`build`], with a GPU that sketches in place of the threads. The database is the same.
+///
+/// # Errors
+/// See [`BuildError`]. That a GPU declines or fails is none: the processor does what it has left.
+pub fn build_on(
+    gpu: &BuildOnGpu<'_>,
+    config: &Config,
+    taxonomy: &Taxonomy,
+    taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
+    progress: &Progress,
+) -> Result<(Summary, Option<Database>), BuildError> {
+    let (config, names) = (config.beside_gpu(), (taxonomy, taxon_of));
+    build_with(&config, &Alone, Some(gpu), names, progress)
+}
+
+fn build_with(
+    config: &Config,
+    world: &dyn World,
+    gpu: Option<&BuildOnGpu<'_>>,
+    (taxonomy, taxon_of): (&Taxonomy, &mut TaxonOf<'_>),
+    progress: &Progress,
+) -> Result<(Summary, Option<Database>), BuildError> {
     let begun = Begun::new(config, world)?;
+    let means = (world, gpu);
     let names = (taxonomy, taxon_of);
-    let (records, targets) = scatter(config, world, &begun, Targets::default(), names, progress)?;
+    let (records, targets) = scatter(config, means, &begun, Targets::default(), names, progress)?;
     let references = targets.len();
     if references > 0 && targets.iter().all(|target| target.taxon.is_none()) {
         return Err(BuildError::NoTaxon { references });
@@ -100,7 +128,7 @@ pub fn build_in(
         targets: &targets,
         parts: &[],
     };
-    complete(config, world, begun.writer, &outline, records, progress)
+    complete(config, means, begun.writer, &outline, records, progress)
 }
 
 /// A database that was begun. First of all, since it keeps other runs from the same target and so
@@ -203,6 +231,9 @@ impl Begun {
     }
 }
 
+/// Among whom a build is shared out, and what it is done with beside the threads.
+pub(crate) type Means<'a> = (&'a dyn World, Option<&'a BuildOnGpu<'a>>);
+
 /// What a database will be about.
 pub(crate) struct Outline<'a> {
     /// All taxa of the targets, and perhaps more.
@@ -217,7 +248,7 @@ pub(crate) struct Outline<'a> {
 /// Collective.
 pub(crate) fn complete<D: Drain>(
     config: &Config,
-    world: &dyn World,
+    (world, gpu): Means<'_>,
     writer: Writer,
     outline: &Outline,
     records: Records<D>,
@@ -228,6 +259,7 @@ pub(crate) fn complete<D: Drain>(
     let (parts, taxa) = (outline.parts, taxonomy.len());
     let lists = MadeOf {
         records: &records,
+        gpu,
         parts,
         targets: &targets,
         taxa,
@@ -260,7 +292,7 @@ pub(crate) fn complete<D: Drain>(
 /// Collective.
 pub(crate) fn scatter(
     config: &Config,
-    world: &dyn World,
+    (world, gpu): Means<'_>,
     begun: &Begun,
     targets: Targets,
     (taxonomy, taxon_of): (&Taxonomy, &mut TaxonOf<'_>),
@@ -281,7 +313,8 @@ pub(crate) fn scatter(
         Err(earlier) => {
             let fabric = fabric(world, budget.fabric, &folder)?;
             let workers = begun.workers;
-            let mut read = read(config, world, workers, targets, taxon_of, fabric, progress)?;
+            let means = (world, gpu, workers);
+            let mut read = read(config, means, targets, taxon_of, fabric, progress)?;
             if let Some(job) = &job {
                 resume::note(world, &folder, &mut read, job)?;
             }
@@ -322,8 +355,7 @@ fn fabric(
 /// Reads the references and sends their features through the fabric.
 fn read(
     config: &Config,
-    world: &dyn World,
-    workers: usize,
+    (world, gpu, workers): (&dyn World, Option<&BuildOnGpu<'_>>, usize),
     targets: Targets,
     taxon_of: &mut TaxonOf<'_>,
     fabric: ExchangeFabric,
@@ -342,7 +374,7 @@ fn read(
         "read",
         inputs.total_bytes().unwrap_or(0) / world.ranks() as u64,
     );
-    let references = References::new(&config.references, shape, taxon_of, world);
+    let references = References::new(&config.references, shape, gpu, taxon_of, world);
     let cuts = (0..threads).map(|_| references.cut()).collect();
     let reading = Reading::agree(&inputs, world, None, workers)?;
     let (partitions, cuts) =

@@ -109,8 +109,8 @@ mod taxon_report;
 
 pub use answers::{Again, AgainError, Columns, Extract, Lines, Outlets, Which};
 pub use build::{
-    BuildError, BuildPlan, Config as BuildConfig, Earlier, MemoryFor, Summary as BuildSummary,
-    build, build_in, plan_build,
+    BuildError, BuildOnGpu, BuildPlan, Config as BuildConfig, Earlier, MemoryFor,
+    Summary as BuildSummary, build, build_in, build_on, plan_build,
 };
 pub use candidates::Candidate;
 pub use cap::Cap;

@@ -16,6 +16,7 @@ use gyrase_table::gydb::{self, Location, PARTITIONS};
 use gyrase_tabulate::Cut;
 
 use crate::build::error::BuildError;
+use crate::build::on_gpu::{BuildOnGpu, SketchLane};
 use crate::targets::{Target, Targets};
 use gyrase_taxonomy::Taxon;
 
@@ -51,6 +52,8 @@ pub(crate) fn options(shape: SketchShape) -> Options {
 pub(crate) struct References<'a> {
     files: &'a [PathBuf],
     shape: SketchShape,
+    /// Sketches in place of the threads.
+    gpu: Option<&'a BuildOnGpu<'a>>,
     taxon_of: Mutex<&'a mut TaxonOf<'a>>,
     /// The next block of windows: of several processes each hands out one in so many.
     next_block: AtomicUsize,
@@ -63,12 +66,14 @@ impl<'a> References<'a> {
     pub(crate) fn new(
         files: &'a [PathBuf],
         shape: SketchShape,
+        gpu: Option<&'a BuildOnGpu<'a>>,
         taxon_of: &'a mut TaxonOf<'a>,
         world: &dyn World,
     ) -> References<'a> {
         References {
             files,
             shape,
+            gpu,
             taxon_of: Mutex::new(taxon_of),
             next_block: AtomicUsize::new(world.rank()),
             ranks: world.ranks(),
@@ -84,6 +89,7 @@ impl<'a> References<'a> {
         Windows {
             references: self,
             sketcher: Sketcher::new(self.shape),
+            on_gpu: self.gpu.map(|gpu| gpu.lane(self.shape)),
             batches: Vec::new(),
         }
     }
@@ -204,8 +210,12 @@ pub(crate) struct Contents {
 pub(crate) struct Windows<'r, 'a> {
     references: &'r References<'a>,
     sketcher: Sketcher,
+    on_gpu: Option<SketchLane<'r>>,
     batches: Vec<Contents>,
 }
+
+/// Letters of a part of a sequence, and the first of the windows that begin with them, in a batch.
+type Cuttings<'b> = (&'b [u8], u32);
 
 impl Windows<'_, '_> {
     /// What was in the batches that were cut.
@@ -213,19 +223,15 @@ impl Windows<'_, '_> {
         self.batches
     }
 
-    /// Cuts a record, or a part of one that had `before` letters in earlier batches.
-    fn cut_part(
-        &mut self,
-        letters: &[u8],
+    /// Numbers the windows of a record, or of a part of one that had `before` letters in earlier
+    /// batches; nothing where there is none.
+    fn cut_part<'b>(
+        &self,
+        letters: &'b [u8],
         part: Part,
         contents: &mut Contents,
-        sender: &mut impl Sender,
-    ) -> Result<(), BuildError> {
-        let Windows {
-            references,
-            sketcher,
-            ..
-        } = self;
+    ) -> Result<Option<Cuttings<'b>>, BuildError> {
+        let references = self.references;
         let shape = references.shape;
         let windows = part.windows(shape);
         let first = contents.windows;
@@ -234,17 +240,42 @@ impl Windows<'_, '_> {
         while (contents.blocks.len() as u64) << BLOCK_BITS < u64::from(contents.windows) {
             contents.blocks.push(references.new_block());
         }
-        if windows.is_empty() {
+        let some = !windows.is_empty();
+        Ok(some.then(|| (&letters[part.letters_of(windows, shape)], first)))
+    }
+
+    /// Sends the features of the windows of a batch.
+    fn send(
+        &mut self,
+        parts: &[Cuttings],
+        contents: &Contents,
+        sender: &mut impl Sender,
+    ) -> Result<(), BuildError> {
+        let shape = self.references.shape;
+        let sequences = parts.iter().map(|part| part.0);
+        let on_gpu = self.on_gpu.as_mut();
+        if let Some(mut features) = on_gpu.and_then(|lane| lane.sketch(sequences)) {
+            for &(letters, first) in parts {
+                for (window, features) in (first..).zip(
+                    features
+                        .by_ref()
+                        .take(shape.windows(letters.len()) as usize),
+                ) {
+                    send(sender, features, contents.provisional(window))?;
+                }
+            }
             return Ok(());
         }
-        let letters = &letters[part.letters_of(windows, shape)];
-        let mut sent = Ok(());
-        sketcher.sketch(letters, &mut |window, features| {
-            if sent.is_ok() {
-                sent = send(sender, features, contents.provisional(first + window));
-            }
-        });
-        Ok(sent?)
+        for &(letters, first) in parts {
+            let mut sent = Ok(());
+            self.sketcher.sketch(letters, &mut |window, features| {
+                if sent.is_ok() {
+                    sent = send(sender, features, contents.provisional(first + window));
+                }
+            });
+            sent?;
+        }
+        Ok(())
     }
 }
 
@@ -258,6 +289,7 @@ impl Cut<Batch, BuildError> for Windows<'_, '_> {
             first_letter: batch.first_letter,
             ..Contents::default()
         };
+        let mut parts = Vec::with_capacity(batch.records.len());
         for (index, record) in batch.records.iter().enumerate() {
             let before = batch.first_letter.filter(|_| index == 0);
             let new = record.letters.len() as u64 - u64::from(record.overlap);
@@ -278,8 +310,9 @@ impl Cut<Batch, BuildError> for Windows<'_, '_> {
                 end: before + new,
                 last: !record.continues,
             };
-            self.cut_part(batch.bytes(record.letters), part, &mut contents, sender)?;
+            parts.extend(self.cut_part(batch.bytes(record.letters), part, &mut contents)?);
         }
+        self.send(&parts, &contents, sender)?;
         self.batches.push(contents);
         Ok(())
     }

@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
+use gyrase_gpu::GpuShare;
+
 use super::budget;
+use super::on_gpu::BuildOnGpu;
+use crate::on_gpu::GpuRefusal;
 use crate::parameters::Parameters;
 
 /// What to build.
@@ -38,5 +42,26 @@ impl Config {
     /// The same for each of `ranks` processes.
     pub fn least_memory_in(threads: usize, ranks: usize) -> u64 {
         budget::least_memory(threads, ranks)
+    }
+
+    /// What this build uses a share of a GPU with.
+    ///
+    /// # Errors
+    /// [`GpuRefusal::HostMemory`], or [`GpuRefusal::Gpu`] where windows are too long.
+    pub fn on_gpu<'g>(&self, share: GpuShare<'g>) -> Result<BuildOnGpu<'g>, GpuRefusal> {
+        let (threads, memory) = (self.threads, self.memory);
+        let least = Config::least_memory(threads) + BuildOnGpu::host_memory(threads);
+        if memory < least {
+            return Err(GpuRefusal::HostMemory { least, memory });
+        }
+        Ok(BuildOnGpu::new(share, self.parameters.sketch, threads)?)
+    }
+
+    /// The same build with the memory that a GPU leaves.
+    pub(super) fn beside_gpu(&self) -> Config {
+        Config {
+            memory: self.memory - BuildOnGpu::host_memory(self.threads),
+            ..self.clone()
+        }
     }
 }
