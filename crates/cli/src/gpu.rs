@@ -1,18 +1,25 @@
 //! The GPU that a run uses, where there is one.
 
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
 use gyrase_gpu::{Gpu, GpuError, GpuLibrary, GpuShare};
+use gyrase_picture::words::bytes;
 
 use crate::failure::{Code, Failure, Result};
+use crate::places;
 use crate::session::Session;
 use crate::size::Size;
 
 /// The share of a GPU's free memory that a run takes when `--gpu-memory` is not given.
 const SHARE: f64 = 0.9;
+
+/// Bytes of inputs below which nobody who did not ask for a GPU counts or builds on one: it takes
+/// longer to begin.
+const LEAST: u64 = 1 << 30;
 
 /// Whether a GPU is used, and which.
 #[derive(Debug, Args)]
@@ -67,6 +74,12 @@ impl Found {
             memory: self.memory,
         }
     }
+
+    /// What a plan says of it.
+    pub fn planned(&self) -> String {
+        let (name, room) = (&self.gpu.name, bytes(self.memory));
+        format!("{name}: {room} of its memory may be taken")
+    }
 }
 
 impl GpuArgs {
@@ -92,6 +105,13 @@ impl GpuArgs {
             }
             Err(why) => self.without(why).map(|()| None),
         }
+    }
+
+    /// The same where it is worth it for large files, and for pipes, of which nobody knows how
+    /// large they are.
+    pub fn find_for(&self, files: &[PathBuf], session: &Session) -> Result<Option<Found>> {
+        let is_worth = places::stored_bytes(files).is_none_or(|bytes| bytes >= LEAST);
+        self.find(is_worth, session)
     }
 
     fn look(&self, number: Option<usize>) -> std::result::Result<Found, GpuError> {

@@ -124,7 +124,7 @@ impl Plan {
 fn count(verb: &Count, session: &Session) -> Result<()> {
     let config = verb.config(session)?;
     session.keep_apart(verb.lists().iter().chain(&config.inputs), [])?;
-    let found = gpu::find(&verb.gpu, &config, session)?;
+    let found = verb.gpu.find_for(&config.inputs, session)?;
     let on_gpu = gpu::open(&verb.gpu, found.as_ref(), &config)?;
     let plan = match &on_gpu {
         Some(on_gpu) => on_gpu.plan(&config)?,
@@ -145,7 +145,7 @@ fn count(verb: &Count, session: &Session) -> Result<()> {
     session.note("predicted_seconds", plan.seconds);
     let mut table = table(&plan, &config);
     if let (Some(found), Some(_)) = (&found, &on_gpu) {
-        table.row("GPU", gpu::planned(found));
+        table.row("GPU", found.planned());
     }
     table.print()?;
     Ok(plan.admit(&config)?)

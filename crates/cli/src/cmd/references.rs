@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use gyrase_classify::edit::{self, Changed, EditError};
 use gyrase_classify::{
-    BuildConfig, BuildError, BuildPlan, BuildSummary, Index, Parameters, build_in, plan_build,
+    BuildConfig, BuildError, BuildPlan, BuildSummary, Index, Parameters, build_in, build_on,
+    plan_build,
 };
 use gyrase_fabric::{Alone, World};
 use gyrase_fastx::{Options, Reader};
@@ -16,8 +17,10 @@ use gyrase_table::gydb::{Database, Summary};
 use gyrase_taxonomy::{Assigned, TaxonMap, Taxonomy};
 use gyrase_work::machine;
 
+use crate::cmd::db::gpu;
 use crate::errors::GIVE_TAXIDS;
 use crate::failure::{Code, Failure, Result};
+use crate::gpu::{Found, GpuArgs};
 use crate::session::Session;
 
 /// Tables of taxids up to this size, in bytes, are kept whole in memory.
@@ -102,14 +105,15 @@ impl Taxa {
         }
     }
 
-    /// Builds a database, in memory when there is no `output`; names some of the references without
-    /// a taxon.
+    /// Builds a database, in memory when there is no `output`, and on a GPU where one was found;
+    /// names some of the references without a taxon.
     pub fn build(
         &self,
         references: Vec<PathBuf>,
         output: Option<PathBuf>,
         parameters: Parameters,
         resume: Option<String>,
+        gpu: Option<(&GpuArgs, &Found)>,
         session: &Session,
     ) -> Result<(BuildSummary, Option<Database>)> {
         let mut without = Without::among(&references);
@@ -123,14 +127,17 @@ impl Taxa {
             resume,
             ..config(references, output, parameters, session, taken)
         };
+        let on_gpu = gpu.map_or(Ok(None), |(args, found)| gpu::open(args, found, &config))?;
         let taxonomy = &self.taxonomy;
         // Each process makes a database in memory by itself.
         let world = match config.output {
             Some(_) => session.world(),
             None => &Alone,
         };
-        let built =
-            session.shown(|progress| build_in(&config, world, taxonomy, &mut taxon_of, progress));
+        let built = session.shown(|progress| match &on_gpu {
+            Some(gpu) => build_on(gpu, &config, taxonomy, &mut taxon_of, progress),
+            None => build_in(&config, world, taxonomy, &mut taxon_of, progress),
+        });
         let built = built.map_err(|error| {
             if let (&BuildError::NoTaxon { references }, true) = (&error, session.is_first()) {
                 without.warn(references, references);
@@ -139,6 +146,9 @@ impl Taxa {
         })?;
         if session.is_first() {
             without.warn(built.0.without_taxon, built.0.targets);
+        }
+        if let Some(on_gpu) = &on_gpu {
+            gpu::tell(on_gpu, session);
         }
         Ok(built)
     }

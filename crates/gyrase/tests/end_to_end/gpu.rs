@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::classify::{BUILD, PAIRS, place};
 use crate::place::{Place, Ran, ran};
-use crate::twin::twin;
+use crate::twin::{make, twin};
 
 const OUTPUTS: [&str; 8] = [
     "answers",
@@ -345,4 +345,82 @@ fn a_gpu_counts_kmers_as_the_processor_does() {
     let plan = [&["plan"], &args[..], &["--gpu", "0"]].concat();
     let planned = with(&place, library, &plan).stdout;
     assert!(planned.contains("of its memory may be taken"), "{planned}");
+}
+
+/// The bytes of a database of references that is made with `--gpu which`, and what was said.
+fn built(place: &Place, library: &Path, which: &str, args: &[&str]) -> (Vec<u8>, String) {
+    let more = ["--report", "run.json", "--gpu", which];
+    let ran = with(place, library, &[&BUILD[..], &more, args].concat());
+    assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+    (place.read("r.gydb"), ran.stderr)
+}
+
+#[test]
+fn a_gpu_sketches_references_as_the_processor_does() {
+    let Some(library) = made() else { return };
+    let place = place();
+    let refs = String::from_utf8(place.read("refs/a.fa")).unwrap();
+    let others = format!(
+        "{refs}>odd\nACGTNNNNacgtRRu{}\n>short\nACG\n>none\n",
+        "AC".repeat(90)
+    );
+    place.write("refs/a.fa", others);
+    for args in [
+        &["-t", "1"][..],
+        &["-t", "3", "--one-in", "1"],
+        &["-k", "16", "--smallest", "16"],
+        &["-k", "9", "--window", "256", "--stride", "100"],
+    ] {
+        let expected = built(&place, library, "auto", args).0;
+        assert!(place.json("run.json")["gpu"].is_null());
+        assert!(built(&place, library, "0", args).0 == expected, "{args:?}");
+        let gpu = &place.json("run.json")["gpu"];
+        assert!(
+            gpu["windows"].as_u64() > Some(100) && gpu["windows_left"] == 0,
+            "{gpu}"
+        );
+    }
+    let expected = built(&place, library, "off", &[]).0;
+    let (left, said) = built(&place, library, "0", &["--gpu-memory", "1K"]);
+    assert!(
+        left == expected && said.contains("the processor has sketched them"),
+        "{said}"
+    );
+    let long = [&BUILD[..], &["--window", "300", "--gpu", "0"]].concat();
+    let refused = with(&place, library, &long);
+    assert!(
+        refused.code == 8 && refused.stderr.contains("up to 256 letters"),
+        "{}",
+        refused.stderr
+    );
+    let planned = with(
+        &place,
+        library,
+        &[&["plan"], &BUILD[..], &["--gpu", "0"]].concat(),
+    );
+    assert!(
+        planned.stdout.contains("of its memory may be taken"),
+        "{}",
+        planned.stdout
+    );
+}
+
+#[test]
+fn the_processor_goes_on_where_a_gpu_breaks() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../gpu/tests/twin/broken.cu");
+    let Some(library) = make(folder, &source, "gyrase_gpu_broken") else {
+        return;
+    };
+    let place = place();
+    let expected = built(&place, &library, "off", &[]).0;
+    let (bytes, said) = built(&place, &library, "0", &["-t", "1"]);
+    assert!(bytes == expected);
+    let broke = "the GPU failed: it broke; the processor has done the rest";
+    assert!(said.contains(broke), "{said}");
+    let gpu = &place.json("run.json")["gpu"];
+    assert!(
+        gpu["windows"].as_u64() > Some(0) && gpu["windows_left"].as_u64() > Some(0),
+        "{gpu}"
+    );
 }

@@ -100,7 +100,7 @@ impl Against {
             Some(taxonomy) => {
                 let taxa = Taxa::read(taxonomy, &self.map, &references, session)?;
                 let (summary, database) =
-                    taxa.build(references, None, Parameters::default(), None, session)?;
+                    taxa.build(references, None, Parameters::default(), None, None, session)?;
                 let (targets, size) = (
                     things(summary.targets as u64, "reference"),
                     bytes(summary.table.bytes),

@@ -6,18 +6,7 @@ use serde_json::json;
 
 use crate::failure::Result;
 use crate::gpu::{Found, GpuArgs};
-use crate::places;
 use crate::session::Session;
-
-/// Bytes of inputs below which no GPU is used that nobody asked for: it takes longer to begin.
-const LEAST: u64 = 1 << 30;
-
-/// The GPU that was asked for; or the first, where there is enough to count, or nobody knows how
-/// much.
-pub fn find(args: &GpuArgs, config: &Config, session: &Session) -> Result<Option<Found>> {
-    let is_worth = places::stored_bytes(&config.inputs).is_none_or(|bytes| bytes >= LEAST);
-    args.find(is_worth, session)
-}
 
 /// What counts on the GPU that was found, where it can.
 pub fn open<'f>(
@@ -32,12 +21,6 @@ pub fn open<'f>(
         Ok(on_gpu) => Ok(Some(on_gpu)),
         Err(why) => args.without(in_words(&why)).map(|()| None),
     }
-}
-
-/// What a plan says of it.
-pub fn planned(found: &Found) -> String {
-    let (name, room) = (&found.gpu.name, bytes(found.share().memory));
-    format!("{name}: {room} of its memory may be taken")
 }
 
 /// Says what it counted, and what became of the rest.

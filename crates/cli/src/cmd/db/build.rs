@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::cmd::folders::{self, Wanted};
 use crate::cmd::references::Taxa;
 use crate::failure::{Failure, Result};
+use crate::gpu::GpuArgs;
 use crate::places;
 use crate::session::Session;
 
@@ -57,6 +58,9 @@ pub struct Build {
     /// and keep what is needed for that
     #[arg(long)]
     resume: bool,
+
+    #[command(flatten)]
+    pub(super) gpu: GpuArgs,
 
     /// Database to make
     // `gyrase plan db build` does without.
@@ -142,11 +146,13 @@ impl Build {
         let taxonomy = gyrase_taxonomy::files(&self.taxonomy);
         session.same_files(taxonomy.into_iter().chain(self.map.iter().cloned()))?;
         let taxa = Taxa::read(&self.taxonomy, &self.map, &files, session)?;
+        let found = self.gpu.find_for(&files, session)?;
         let (summary, _) = taxa.build(
             files.clone(),
             Some(output.clone()),
             parameters,
             self.resumable(),
+            found.as_ref().map(|found| (&self.gpu, found)),
             session,
         )?;
         if session.is_first() {

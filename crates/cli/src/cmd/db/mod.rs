@@ -3,6 +3,7 @@
 mod add;
 mod build;
 mod fetch;
+pub mod gpu;
 mod info;
 mod inspect;
 mod list;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use gyrase_classify::edit::ChangePlan;
-use gyrase_classify::{BuildPlan, Index, Parameters};
+use gyrase_classify::{BuildOnGpu, BuildPlan, Index, Parameters};
 use gyrase_picture::words::{bytes, grouped};
 use gyrase_table::gydb::Summary;
 use gyrase_tabulate::Estimate;
@@ -18,6 +18,7 @@ use crate::cmd::folders::{self, Wanted};
 use crate::cmd::references::{self, Taxa};
 use crate::cmd::rows::{Table, bounds, shown};
 use crate::failure::Result;
+use crate::gpu::{Found, GpuArgs};
 use crate::session::Session;
 
 const EXAMPLES: &str = "\
@@ -58,14 +59,10 @@ impl PlanDb {
             PlanDb::Build(verb) => {
                 let files = folders::files(&verb.references, Wanted::References, session)?;
                 let taxa = Taxa::read_small(&verb.taxonomy, &verb.map, session)?;
-                let admitted = (None, 0);
-                tell(
-                    files,
-                    verb.sketching.parameters()?,
-                    admitted,
-                    &taxa,
-                    session,
-                )
+                let parameters = verb.sketching.parameters()?;
+                let found = verb.gpu.find_for(&files, session)?;
+                let gpu = found.as_ref().map(|found| (&verb.gpu, found));
+                tell(files, parameters, (None, 0), (&taxa, gpu), session)
             }
             PlanDb::Merge(verb) => tell_change(verb.plan(session)?, session),
             PlanDb::Remove(verb) => tell_change(verb.plan(session)?, session),
@@ -79,7 +76,7 @@ impl PlanDb {
                 };
                 let before = base.features.summary();
                 let admitted = (Some(before), least);
-                tell(files, base.parameters, admitted, &taxa, session)
+                tell(files, base.parameters, admitted, (&taxa, None), session)
             }
         }
     }
@@ -90,10 +87,17 @@ fn tell(
     parameters: Parameters,
     // The database that is added to, and the bytes without which that is refused.
     (before, changed): (Option<Summary>, u64),
-    // What it takes is counted while it is there.
-    taxa: &Taxa,
+    // What the taxa take is counted while they are there.
+    (taxa, gpu): (&Taxa, Option<(&GpuArgs, &Found)>),
     session: &Session,
 ) -> Result<()> {
+    let gpu = match gpu {
+        Some((args, found)) => match found.share().sketches(parameters.sketch) {
+            Ok(()) => Some(found),
+            Err(why) => args.without(why).map(|()| None)?,
+        },
+        None => None,
+    };
     let (plan, taken, least) = taxa.plan(files, parameters, before, session)?;
     let BuildPlan {
         letters,
@@ -102,7 +106,9 @@ fn tell(
         output,
         seconds,
     } = plan;
-    let (memory, least) = (taken + memory, least.max(changed));
+    let for_gpu = gpu.map_or(0, |_| BuildOnGpu::host_memory(session.threads));
+    let memory = (taken + memory + for_gpu).min(session.memory);
+    let least = least.max(changed);
     session.note("counts", json!({"letters": bounds(letters)}));
     session.note(
         "bytes",
@@ -123,6 +129,9 @@ fn tell(
     table.temporary(tmp, &session.tmp);
     table.output(output);
     table.time(seconds, "");
+    if let Some(found) = gpu {
+        table.row("GPU", found.planned());
+    }
     table.print()
 }
 
