@@ -9,7 +9,7 @@ use crate::solid::first_k;
 /// Bytes that a read takes beside its bases.
 const READ: u64 = 5;
 /// Bytes that a k-mer takes while the first graph is made.
-const KMER: u64 = 48;
+const KMER: u64 = 36;
 /// And of the graph, with the index by which reads are found in it.
 const GRAPH: u64 = 28;
 /// k-mers of a genome are taken to be seen so often; where it is less, the graph is larger.

@@ -39,6 +39,9 @@ pub struct Assembled {
     pub bases: u64,
     /// What the counts of the k-mers say.
     pub depth: KmerDepth,
+    /// What the reads were taken for: where they are of an isolate and do not show one depth, for
+    /// those of a metagenome.
+    pub sample: Sample,
     /// What was done for genomes of different depths.
     pub mixed: Mixed,
     /// Each k, and what was done with its graph.
@@ -109,7 +112,14 @@ pub fn run_in(
     let (kept, resumed) = checkpoints.last()?;
     let mut state = match kept {
         Some(state) => state,
-        None => first(config, &reads, progress)?,
+        None => match first(config, &reads, progress)? {
+            Some(state) => state,
+            None => first(&mixed(config), &reads, progress)?.expect("a mixture has no one depth"),
+        },
+    };
+    let config = match state.depth {
+        KmerDepth::MIXED => &mixed(config),
+        _ => config,
     };
     grow(&mut state, config, &reads, &checkpoints, progress)?;
     let State {
@@ -118,15 +128,15 @@ pub fn run_in(
         stages,
         spared,
     } = state;
-    let mut mixed = Mixed {
+    let mut of_many = Mixed {
         spared,
         ..Mixed::default()
     };
     let keep_strains = false;
     if config.sample == (Sample::Metagenome { keep_strains }) {
         let (without, strains) = collapsed(&graph);
-        mixed.strains = strains;
-        mixed.graph = Some(std::mem::replace(&mut graph, without));
+        of_many.strains = strains;
+        of_many.graph = Some(std::mem::replace(&mut graph, without));
     }
     let means = (config.sample, config.threads);
     let (graph, resolved) = resolve(graph, &reads, means, progress)?;
@@ -135,13 +145,28 @@ pub fn run_in(
         adapters: reads.adapters(),
         graph,
         resolved,
-        mixed,
+        sample: config.sample,
+        mixed: of_many,
         reads: reads.len(),
         bases: reads.bases(),
         depth,
         stages,
         resumed,
     })
+}
+
+/// The same, of many genomes.
+fn mixed(config: &Config) -> Config {
+    let sample = match config.sample {
+        Sample::Isolate => Sample::Metagenome {
+            keep_strains: false,
+        },
+        mixed => mixed,
+    };
+    Config {
+        sample,
+        ..config.clone()
+    }
 }
 
 /// Makes the graph of each larger k.
@@ -213,20 +238,31 @@ fn agree(config: &Config, world: &dyn World) -> Result<(), AssemblyError> {
     Ok(same_files(world, &files)?)
 }
 
-/// The cleaned graph of the smallest k: of the k-mers that are seen often enough.
-fn first(config: &Config, reads: &Reads, progress: &Progress) -> Result<State, AssemblyError> {
+/// The cleaned graph of the smallest k: of the k-mers that are seen often enough. Nothing where the
+/// reads are to be of one genome, and do not show its depth.
+fn first(
+    config: &Config,
+    reads: &Reads,
+    progress: &Progress,
+) -> Result<Option<State>, AssemblyError> {
     let (output, world, held) = (config.scratch.clone(), reads.world(), reads.held());
     let memory = config.memory.saturating_sub(held);
     gyrase_count::run_in(&count_config(config, memory), world, progress)?;
     let database = Database::open(&output)?;
-    let (depth, kmers) = depth_of(&database, config, world, progress)?;
+    // Where it stays the caller removes it, with the folder that it is in.
+    let remove = || {
+        if world.rank() == 0 {
+            let _ = std::fs::remove_file(&output);
+        }
+    };
+    let Some((depth, kmers)) = depth_of(&database, config, world, progress)? else {
+        remove();
+        return Ok(None);
+    };
     fits(held + graph_bytes(kmers, world.ranks()), config)?;
     let unitigs = unitigs_of(database, depth.least, config, memory, (world, progress))?;
     let all = unitigs.of_all(world)?;
-    if world.rank() == 0 {
-        // Where it stays the caller removes it, with the folder that it is in.
-        let _ = std::fs::remove_file(&output);
-    }
+    remove();
     let mut pieces = Pieces::default();
     all.into_iter().for_each(|unitigs| pieces.add(&unitigs));
     let mut state = State {
@@ -240,7 +276,7 @@ fn first(config: &Config, reads: &Reads, progress: &Progress) -> Result<State, A
     let stages = &mut state.stages;
     state.graph = cleaned(graph, depth.peak, config.sample, stages, progress);
     spare(&mut state, config, reads, Mercy::Ends, progress)?;
-    Ok(state)
+    Ok(Some(state))
 }
 
 /// Lets k-mers of a metagenome come back that were seen once.
@@ -269,20 +305,22 @@ fn depth_of(
     config: &Config,
     world: &dyn World,
     progress: &Progress,
-) -> Result<(KmerDepth, u64), AssemblyError> {
+) -> Result<Option<(KmerDepth, u64)>, AssemblyError> {
     let mut seen = [0; 3];
     if world.rank() == 0 {
         let histogram = Histogram::of(database, config.threads, progress)?;
-        let KmerDepth { least, peak } = match config.sample {
+        let depth = match config.sample {
             Sample::Isolate => KmerDepth::of(&histogram),
-            Sample::Metagenome { .. } => KmerDepth::MIXED,
+            Sample::Metagenome { .. } => Some(KmerDepth::MIXED),
         };
-        let often = histogram.rows().filter(|row| row.0 >= least);
-        seen = [least.into(), peak, often.map(|row| row.1).sum()];
+        if let Some(KmerDepth { least, peak }) = depth {
+            let often = histogram.rows().filter(|row| row.0 >= least);
+            seen = [least.into(), peak, often.map(|row| row.1).sum()];
+        }
     }
     let [least, peak, kmers] = world.broadcast_of(0, &seen)?;
     let least = u32::try_from(least).unwrap_or(u32::MAX);
-    Ok((KmerDepth { least, peak }, kmers))
+    Ok((least > 0).then_some((KmerDepth { least, peak }, kmers)))
 }
 
 /// The unitigs of the k-mers that are seen often enough, made within `memory`.

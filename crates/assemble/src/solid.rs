@@ -24,7 +24,7 @@ pub fn first_k(sample: Sample) -> usize {
 pub struct KmerDepth {
     /// k-mers with a lower count are left out.
     pub least: u32,
-    /// The most frequent count of k-mers of the genome; 0 where no peak is seen.
+    /// The most frequent count of k-mers of the genome; 0 where every genome has its own.
     pub peak: u64,
 }
 
@@ -32,8 +32,9 @@ impl KmerDepth {
     /// Where every genome has a depth of its own: what is seen twice is there.
     pub const MIXED: KmerDepth = KmerDepth { least: 2, peak: 0 };
 
-    /// Reads a histogram of counts from 2 on.
-    pub fn of(histogram: &Histogram) -> KmerDepth {
+    /// What a histogram of counts from 2 on says of one genome; nothing where there is no peak, or
+    /// most k-mers have another depth: reads are few, or of several genomes.
+    pub fn of(histogram: &Histogram) -> Option<KmerDepth> {
         let rows: Vec<(u32, u64)> = histogram.rows().filter(|row| row.0 >= 2).collect();
         let kmers = |count: u32| {
             let around = count.saturating_sub(1)..=count + 1;
@@ -49,13 +50,17 @@ impl KmerDepth {
         let peak = valley.and_then(|valley| {
             (valley..largest).max_by_key(|&count| (kmers(count), u32::MAX - count))
         });
-        let Some((valley, peak)) = valley.zip(peak) else {
-            return KmerDepth { least: 2, peak: 0 };
+        let (valley, peak) = valley.zip(peak)?;
+        let least = (peak / ERRORS).clamp(2, valley.max(2));
+        let sum = |from: u32, to: u32| -> u64 {
+            let between = rows.iter().filter(|row| (from..=to).contains(&row.0));
+            between.map(|row| row.1).sum()
         };
-        KmerDepth {
-            least: (peak / ERRORS).clamp(2, valley.max(2)),
+        let near = sum(least.max(peak * 2 / 5), peak.saturating_mul(5) / 2);
+        (2 * near >= sum(least, u32::MAX)).then_some(KmerDepth {
+            least,
             peak: peak.into(),
-        }
+        })
     }
 }
 

@@ -387,3 +387,26 @@ fn genomes_of_a_metagenome_are_there_at_their_own_depths() {
     let again = assemble_of(folder.path(), &[two, one], 2, mixed(false));
     assert_eq!(gfa(&again), gfa(&assembly));
 }
+
+#[test]
+fn reads_without_one_depth_are_assembled_as_those_of_many_genomes() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dice = Dice(11 << 32);
+    let one = genome(&mut dice);
+    let thin = sequence(&one, one.len() / 50, &mut dice);
+    // A little of one genome is deep, and most of another thin.
+    let mut of_several = sequence(&one[..1500], 500, &mut dice);
+    let others = sequence(&dice.bases(30_000), 600, &mut dice);
+    of_several
+        .iter_mut()
+        .zip(&others)
+        .for_each(|(file, other)| file.push_str(other));
+    let keep_strains = false;
+    let mixed = Sample::Metagenome { keep_strains };
+    for reads in [thin, of_several] {
+        let found = assemble(folder.path(), &reads, 2);
+        assert_eq!(found.sample, mixed);
+        let expected = assemble_of(folder.path(), &reads, 2, mixed);
+        assert!(gfa(&found) == gfa(&expected) && !found.graph.is_empty());
+    }
+}

@@ -109,7 +109,7 @@ mod tests {
             lists in proptest::collection::vec(proptest::collection::vec(0..1000u64, 0..200), 0..6),
             k in 5..20usize,
         ) {
-            let kmer = |number: u64| Kmer::<1>([number.wrapping_mul(0x9e37_79b9_7f4a_7c15)]).masked(k);
+            let kmer = |number: u64| Kmer::<1>([gyrase_kmer::mix(number)]).masked(k);
             let mut expected = BTreeMap::new();
             let all = lists.iter().flatten().map(|&number| kmer(number));
             all.for_each(|kmer| *expected.entry(kmer).or_insert(0) += 1);

@@ -40,7 +40,7 @@ impl Told<'_> {
         }
     }
 
-    /// What reads hold beside the genome, and what to do about it.
+    /// What is unlike reads of one genome alone, and what to do about it.
     pub fn warnings(&self, style: HeaderStyle) -> Vec<String> {
         let Assembled { graph, reads, .. } = self.assembly;
         let adapters = ADAPTERS.iter().zip(self.assembly.adapters);
@@ -63,7 +63,13 @@ impl Told<'_> {
                 things(length, "base")
             )
         });
-        adapters.chain(phix).collect()
+        let is_other = self.assembly.sample != self.config.sample;
+        let other = is_other.then(|| {
+            "the reads do not show the depth of one genome, since they are few or of several: they \
+             were assembled as with --meta"
+                .to_owned()
+        });
+        other.into_iter().chain(adapters).chain(phix).collect()
     }
 
     /// Says it to whoever waits.
@@ -113,7 +119,7 @@ impl Told<'_> {
                 "memory_bytes": self.config.memory,
                 "tmp": self.config.tmp.display().to_string(),
                 "min_length": self.min_length,
-                "meta": self.config.sample.is_mixed(),
+                "meta": self.assembly.sample.is_mixed(),
                 "keep_strains": self.config.sample == Sample::Metagenome { keep_strains: true },
             }),
         );
