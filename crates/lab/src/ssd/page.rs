@@ -109,7 +109,8 @@ fn head(body: &mut String) {
          for the read sets; the trunk of Gyrase cuts and counts them, and their partitions are \
          brought to the sums of table 2. Time is of an event-driven model of the drive, whose \
          constants are below. Some are <b>fitted</b> to figure 9 and section 7.4.2: those numbers are \
-         no evidence for the model. Figures 10 to 12 are predicted.</p>\n",
+         no evidence for the model. Figures 10 to 12 are predicted, but \
+         the model was changed with them in sight.</p>\n",
     );
 }
 
@@ -311,7 +312,7 @@ fn figure_12(body: &mut String, runs: &PublishedRuns<'_>, scalars: &[PublishedSc
     section(
         body,
         "Figure 12: sizes of scratchpads",
-        "Means over all read sets and k, by time with 2 MB.",
+        "Means over all read sets at k = 28, by time with 2 MB.",
     );
     let chosen: Vec<_> = of(scalars, "fig. 12").into_iter().take(6).collect();
     let words = chosen
