@@ -11,13 +11,13 @@ const READ: u64 = 5;
 /// Bytes that a k-mer takes while the first graph is made.
 const KMER: u64 = 36;
 /// And of the graph, with the index by which reads are found in it.
-const GRAPH: u64 = 28;
+const GRAPH: u64 = 20;
 /// k-mers of a genome are taken to be seen so often; where it is less, the graph is larger.
 const COVERAGE: u64 = 20;
 /// The same of the genomes of a metagenome.
 const COVERAGE_MIXED: u64 = 7;
 /// Bytes of a k-mer that is seen once and comes back, while it is joined to the graph.
-const SPARED: u64 = 160;
+const SPARED: u64 = 56;
 /// Bytes of code, stacks and batches.
 const BESIDE: u64 = 48 << 20;
 
