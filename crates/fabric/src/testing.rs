@@ -21,6 +21,8 @@ pub struct Process<'w> {
     job: Arc<Job>,
     /// Exchanges and schedules so far: the same number everywhere, as they are begun by all.
     begun: AtomicUsize,
+    /// Bytes of its messages to others.
+    sent: Arc<AtomicU64>,
 }
 
 /// What is told of every collective before the process takes part in it, and may hold it up: the
@@ -59,6 +61,7 @@ pub fn run_watched<T: Send, E: Send>(
             watch,
             job: Arc::clone(&job),
             begun: AtomicUsize::new(0),
+            sent: Arc::default(),
         };
         let guard = Guard(&job);
         let done = work(&process);
@@ -128,6 +131,11 @@ impl Drop for Guard<'_> {
 }
 
 impl Process<'_> {
+    /// Bytes of the messages that it sent to other processes so far.
+    pub fn sent(&self) -> u64 {
+        self.sent.load(SeqCst)
+    }
+
     /// What every process gives.
     fn all(&self, bytes: Vec<u8>) -> Result<Arc<Vec<Vec<u8>>>, FabricError> {
         let mut state = self.job.lock();
@@ -179,6 +187,7 @@ impl Process<'_> {
             board,
             job: Arc::clone(&self.job),
             rank: self.rank,
+            sent: Arc::clone(&self.sent),
         }
     }
 }
@@ -285,6 +294,7 @@ struct Pin {
     board: Arc<Board>,
     job: Arc<Job>,
     rank: usize,
+    sent: Arc<AtomicU64>,
 }
 
 impl Window for Pin {
@@ -320,6 +330,9 @@ impl Window for Pin {
 impl Mailbox for Pin {
     fn send(&self, rank: usize, number: u64, bytes: Vec<u8>) -> Result<(), FabricError> {
         self.job.check()?;
+        if rank != self.rank {
+            self.sent.fetch_add(bytes.len() as u64, SeqCst);
+        }
         lock(&self.board.messages[rank]).push_back((number, bytes));
         Ok(())
     }
