@@ -1,7 +1,52 @@
 //! Positions and lengths in a text, as narrow as its length allows.
 
 /// A text of so many letters has positions of 32 bits.
-pub(crate) const MOST_NARROW: u64 = u32::MAX as u64;
+const MOST_NARROW: u64 = u32::MAX as u64;
+
+/// Bytes of a position where it is stored or sent: in a text with positions of 32 bits, and in a
+/// longer one.
+pub(crate) const NARROW: usize = 4;
+pub(crate) const WIDE: usize = 5;
+
+/// Bytes of a position in a text of so many letters, where it is stored or sent.
+pub(crate) fn number_width(letters: u64) -> usize {
+    if is_narrow(letters) { NARROW } else { WIDE }
+}
+
+/// Whether positions of a text of so many letters have 32 bits.
+pub(crate) fn is_narrow(letters: u64) -> bool {
+    letters <= MOST_NARROW && !all_are_wide()
+}
+
+/// Whether short texts are taken as long ones are: only in tests.
+#[cfg(not(test))]
+pub(crate) const fn all_are_wide() -> bool {
+    false
+}
+
+#[cfg(test)]
+pub(crate) use wide::{all_are_wide, as_if_long};
+
+#[cfg(test)]
+mod wide {
+    use std::cell::Cell;
+
+    thread_local! {
+        static ALL: Cell<bool> = const { Cell::new(false) };
+    }
+
+    pub(crate) fn all_are_wide() -> bool {
+        ALL.get()
+    }
+
+    /// Does something in this thread with texts as if each were too long for 32 bits.
+    pub(crate) fn as_if_long<T>(work: impl FnOnce() -> T) -> T {
+        ALL.set(true);
+        let done = work();
+        ALL.set(false);
+        done
+    }
+}
 
 /// Many numbers of one width.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +60,7 @@ pub enum NumberArray {
 impl NumberArray {
     /// So many zeros that can hold positions of a text of `length` letters.
     pub fn zeros(count: usize, length: u64) -> NumberArray {
-        match length <= MOST_NARROW {
+        match is_narrow(length) {
             true => NumberArray::Narrow(vec![0; count]),
             false => NumberArray::Wide(vec![0; count]),
         }
@@ -67,7 +112,7 @@ impl NumberArray {
 
     /// Bytes of memory that so many numbers take for a text of `length` letters.
     pub fn bytes(count: u64, length: u64) -> u64 {
-        count * if length <= MOST_NARROW { 4 } else { 8 }
+        count * if is_narrow(length) { 4 } else { 8 }
     }
 }
 

@@ -4,7 +4,7 @@ use libsais::{IsValidOutputFor, LibsaisError, OutputElement, SuffixArrayConstruc
 use libsais::{LIBSAIS_I32_OUTPUT_MAXIMUM_SIZE, SupportsPlcpOutputFor};
 
 use crate::Error;
-use crate::numbers::NumberArray;
+use crate::numbers::{NumberArray, all_are_wide};
 
 /// What ends each text of a set: smaller than every letter, and unlike every other sentinel.
 pub const SENTINEL: u8 = 0;
@@ -74,7 +74,7 @@ impl SuffixArray {
     /// The suffix array of a text at the end of one of `length` places.
     fn of_letters(text: &[u8], zeros: Zeros, length: usize) -> Result<SuffixArray, Error> {
         let before = length - text.len();
-        if length <= LIBSAIS_I32_OUTPUT_MAXIMUM_SIZE {
+        if length <= LIBSAIS_I32_OUTPUT_MAXIMUM_SIZE && !all_are_wide() {
             let [mut positions, mut own, mut common] = [(); 3].map(|()| vec![0u32; length]);
             let all = [&mut positions, &mut own, &mut common];
             let all = all.map(|numbers| bytemuck::cast_slice_mut(&mut numbers[before..]));

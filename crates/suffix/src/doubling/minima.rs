@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::numbers::{MOST_NARROW, NumberArray};
+use crate::numbers::{NumberArray, is_narrow};
 
 /// Numbers of which one asks for the least in a range: those of a block, and of every [`LEAF`] of
 /// them the least, in a tree. A number that is not known yet is larger than all.
@@ -20,8 +20,7 @@ const LEAF: usize = 64;
 impl Minima {
     /// So many that are not known, for a text of `letters` letters.
     pub fn unknown(count: usize, letters: usize) -> Minima {
-        let narrow = letters as u64 <= MOST_NARROW;
-        let (numbers, unknown) = match narrow {
+        let (numbers, unknown) = match is_narrow(letters as u64) {
             true => (
                 NumberArray::Narrow(vec![u32::MAX; count]),
                 u32::MAX as usize,

@@ -2,7 +2,7 @@
 
 use gyrase_files::container::{Container, expect, reserved, u32_at, u64_at};
 
-use crate::numbers::MOST_NARROW;
+use crate::numbers::number_width;
 use crate::texts::Letters;
 
 /// What a file begins with.
@@ -133,7 +133,7 @@ impl Header {
             .ok_or_else(|| format!("letters of the unknown kind {kind}"))?;
         reserved(&bytes[RESERVED_AT..CHECKSUM_AT])?;
         let [texts, letters, table, length] = [32, 40, 48, 56].map(|at| u64_at(bytes, at));
-        let expected = width(letters);
+        let expected = number_width(letters);
         expect(
             "bytes of a position",
             position_bytes.into(),
@@ -156,9 +156,4 @@ impl Header {
             table_crc,
         })
     }
-}
-
-/// Bytes of a position in a text of so many letters.
-pub(super) fn width(letters: u64) -> usize {
-    if letters <= MOST_NARROW { 4 } else { 5 }
 }

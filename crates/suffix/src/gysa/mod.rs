@@ -9,3 +9,6 @@ pub use database::GysaFile;
 pub use layout::{GysaFacts, MAGIC, VERSION};
 pub(crate) use spread::write_in;
 pub use writer::write;
+
+#[cfg(test)]
+mod tests;

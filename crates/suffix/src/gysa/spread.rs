@@ -5,10 +5,11 @@ use std::path::Path;
 
 use gyrase_fabric::{FabricError, gather_in_pieces, in_batches, look_up};
 
-use super::layout::{GysaFacts, Part, width};
+use super::layout::{GysaFacts, Part};
 use super::writer::{Contents, Pieces, write_contents};
 use crate::Error;
 use crate::doubling::Spread;
+use crate::numbers::number_width;
 
 /// Letters, or suffixes, of which the bytes are in memory at once.
 const PIECE: usize = 1 << 20;
@@ -34,7 +35,7 @@ impl Contents for Spread<'_> {
             kind: self.survey.kind,
             texts: self.survey.sequences as u64,
             letters: self.survey.letters as u64,
-            width: width(self.survey.letters as u64),
+            width: number_width(self.survey.letters as u64),
             has_transform: transform,
             bytes: 0,
         }
@@ -56,7 +57,7 @@ impl Spread<'_> {
         let own = self.text.own().len();
         let starts = (0..own).step_by(PIECE);
         let runs = starts.map(|start| start..own.min(start + PIECE));
-        let width = width(self.survey.letters as u64);
+        let width = number_width(self.survey.letters as u64);
         let packed = |run: Range<usize>, number: &dyn Fn(usize) -> usize| {
             let mut bytes = Vec::with_capacity(run.len() * width);
             for place in run {

@@ -7,9 +7,9 @@ use std::path::Path;
 use gyrase_files::OutputFile;
 use gyrase_files::container::{ALIGNMENT, Section, aligned};
 
-use super::layout::{GysaFacts, HEADER_BYTES, Header, Part, width};
+use super::layout::{GysaFacts, HEADER_BYTES, Header, Part};
 use crate::Error;
-use crate::numbers::NumberArray;
+use crate::numbers::{NumberArray, number_width};
 use crate::sort::SuffixArray;
 use crate::texts::{Text, Texts};
 
@@ -110,7 +110,7 @@ impl Contents for (&Texts, &SuffixArray) {
             kind: self.0.kind,
             texts: self.0.texts.len() as u64,
             letters,
-            width: width(letters),
+            width: number_width(letters),
             has_transform: transform,
             bytes: 0,
         }
@@ -164,7 +164,7 @@ impl Pieces {
     }
 
     fn add_numbers(&mut self, numbers: &NumberArray, letters: usize) -> io::Result<()> {
-        let width = width(letters as u64);
+        let width = number_width(letters as u64);
         let mut numbers = numbers.iter();
         numbers.try_for_each(|number| self.add(&(number as u64).to_le_bytes()[..width]))
     }
