@@ -36,6 +36,29 @@ impl Line {
     }
 }
 
+/// Positions of the text that are dealt out to the processes one by one. What repeats is a stretch
+/// of the text, and whoever had the whole of it would answer for all of it, round after round.
+#[derive(Clone, Copy)]
+pub(crate) struct Dealt(pub Line);
+
+impl Dealt {
+    /// How many this process has.
+    pub fn count(self) -> usize {
+        let Peer { rank, ranks } = self.0.peer;
+        (self.0.things + ranks - 1 - rank) / ranks
+    }
+
+    /// The process that has one of them.
+    pub fn owner(self, position: usize) -> usize {
+        position % self.0.peer.ranks
+    }
+
+    /// Which of those of its process it is.
+    pub fn number(self, position: usize) -> usize {
+        position / self.0.peer.ranks
+    }
+}
+
 /// What is known of the text before it is read.
 pub(crate) struct Survey {
     /// How many letters it has, sentinels included.

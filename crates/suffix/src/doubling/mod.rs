@@ -5,9 +5,13 @@
 //!
 //! ```text
 //!                 process 0   process 1
-//!  text           G A T T     A C A $      and for each position the bucket of its suffix
+//!  text           G A T T     A C A $
 //!  suffix array   7 6 4 1     5 0 3 2      and what each suffix shares with the one before
+//!  positions      0 2 4 6     1 3 5 7      and for each the bucket of its suffix
 //! ```
+//!
+//! Positions are dealt out one by one, as what repeats is a stretch of the text: it is asked for in
+//! every round.
 //!
 //! First the suffixes are sorted by as many letters as a word holds. Suffixes that begin alike are
 //! a *bucket*, which is known by its first place. Then, round by round, the order by `h` letters
@@ -26,7 +30,7 @@ mod sort;
 use gyrase_fabric::World;
 
 pub(crate) use block::{Survey, TextBlock, survey};
-pub(crate) use sort::{Sorted, Sorting};
+pub(crate) use sort::{Sorted, Sorting, round_memory};
 
 /// A text and its suffixes, as the processes of a job have them.
 pub(crate) struct Spread<'a> {

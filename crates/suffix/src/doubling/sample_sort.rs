@@ -9,9 +9,11 @@ const LEAST_SAMPLE: usize = 64;
 const MOST_SAMPLE: usize = 4096;
 
 /// Collective. Sorts the records of all processes, of which this one gets so many: those of rank 0
-/// are the smallest, and all together are as many as there are. No two records are equal.
+/// are the smallest, and all together are as many as there are. No two records are equal. The words
+/// of a record have so many bytes (`widths`) that say something.
 pub(super) fn sort_among<const N: usize, R>(
     world: &dyn World,
+    widths: [usize; N],
     records: impl Fn() -> R,
     places: usize,
 ) -> Result<Vec<[u64; N]>, FabricError>
@@ -25,14 +27,15 @@ where
     let came = world.sum(&counts)?[world.rank()];
     let mut own = Vec::with_capacity(came as usize);
     let to_sorters = records().map(|record| (sorter(&record), record));
-    send(world, to_sorters, |_, record| own.push(record))?;
+    send(world, widths, to_sorters, |_, record| own.push(record))?;
     own.sort_unstable();
-    dealt(world, own, places)
+    dealt(world, widths, own, places)
 }
 
 /// Hands out sorted records by the places that each process has.
 fn dealt<const N: usize>(
     world: &dyn World,
+    widths: [usize; N],
     sorted: Vec<[u64; N]>,
     places: usize,
 ) -> Result<Vec<[u64; N]>, FabricError> {
@@ -46,7 +49,7 @@ fn dealt<const N: usize>(
     let mut came = vec![[0; N]; places];
     let numbered = sorted.iter().enumerate();
     let to_owners = numbered.map(|(number, &record)| (owner(first + number), record));
-    send(world, to_owners, |rank, record| {
+    send(world, widths, to_owners, |rank, record| {
         came[next[rank]] = record;
         next[rank] += 1;
     })?;
@@ -99,23 +102,42 @@ fn splitters<const N: usize>(
     Ok((1..ranks).filter_map(splitter).collect())
 }
 
-/// Collective. Sends records to processes; each hears what comes to it with the rank that sent it,
-/// and hears a process in the order in which that sends.
+/// Collective. Sends records to processes, of each word so many of the lowest bytes. Each process
+/// hears what comes to it with the rank that sent it, and hears one in the order in which that
+/// sends.
 pub(super) fn send<const N: usize>(
     world: &dyn World,
+    widths: [usize; N],
     all: impl ExactSizeIterator<Item = (usize, [u64; N])>,
     mut hear: impl FnMut(usize, [u64; N]),
 ) -> Result<(), FabricError> {
+    let record_bytes = widths.iter().sum();
     in_batches(world, all, |batch| {
         let mut messages = vec![Vec::new(); world.ranks()];
         for (rank, record) in batch {
-            messages[rank].extend_from_slice(bytemuck::cast_slice(&record));
+            for (word, width) in record.into_iter().zip(widths) {
+                messages[rank].extend_from_slice(&word.to_le_bytes()[..width]);
+            }
         }
         for (rank, bytes) in all_to_all(world, messages)?.iter().enumerate() {
-            records(bytes).for_each(|record| hear(rank, record));
+            for mut record in bytes.chunks_exact(record_bytes) {
+                let words = widths.map(|width| {
+                    let (word, rest) = record.split_at(width);
+                    record = rest;
+                    word_of(word)
+                });
+                hear(rank, words);
+            }
         }
         Ok(())
     })
+}
+
+/// The word of which these are the lowest bytes; the others are zeros.
+pub(super) fn word_of(lowest: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..lowest.len()].copy_from_slice(lowest);
+    u64::from_le_bytes(bytes)
 }
 
 fn records<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u64; N]> + '_ {

@@ -3,15 +3,21 @@
 use gyrase_fabric::{FabricError, World, in_batches, look_up};
 use gyrase_work::Progress;
 
-use super::block::{Line, TextBlock};
+use super::block::{Dealt, Line, TextBlock};
 use super::minima::Minima;
-use super::sample_sort::{gathered, send, sort_among};
+use super::sample_sort::{gathered, send, sort_among, word_of};
 use crate::error::{BASE, Error, admit};
-use crate::numbers::NumberArray;
+use crate::numbers::{NARROW, NumberArray, WIDE, number_width};
 
 /// Bytes for each suffix that is not alone in its bucket: its place, the bucket by which it goes,
 /// and what sorting over several processes takes.
 const UNRESOLVED: u64 = 8 + 16 + 48;
+
+/// Bytes of memory that a round takes in a process that has `own` of the letters, and that many
+/// suffixes that are not alone in their buckets.
+pub(crate) fn round_memory(letters: u64, own: u64, unresolved: u64) -> u64 {
+    2 * BASE + own + NumberArray::bytes(3 * own, letters) + UNRESOLVED * unresolved
+}
 
 /// The block of the suffix array that a process has.
 pub(crate) struct Sorted {
@@ -28,8 +34,10 @@ pub(crate) struct Sorting<'a> {
     progress: &'a Progress,
     memory: u64,
     sorted: Sorted,
-    /// For each position of the block of the text the bucket of its suffix.
+    /// For each position that is dealt to this process the bucket of its suffix.
     buckets: NumberArray,
+    /// Bytes of a position, and of a bucket, where they are sent.
+    width: usize,
     /// Places of this process whose suffixes are not alone in their buckets, ascending.
     unresolved: Vec<usize>,
     borders: Borders,
@@ -64,11 +72,12 @@ impl<'a> Sorting<'a> {
     ) -> Result<Sorting<'a>, Error> {
         progress.start("sort suffixes", 0);
         let line = text.line;
-        let words = sort_among(world, || text.words(), line.own().len())?;
         let letters = line.things;
-        let zeros = || NumberArray::zeros(words.len(), letters as u64);
+        let width = number_width(letters as u64);
+        let words = sort_among(world, [8, width], || text.words(), line.own().len())?;
+        let zeros = |count| NumberArray::zeros(count, letters as u64);
         let sorted = Sorted {
-            positions: zeros(),
+            positions: zeros(words.len()),
             common: Minima::unknown(words.len(), letters),
         };
         let mut sorting = Sorting {
@@ -77,7 +86,8 @@ impl<'a> Sorting<'a> {
             progress,
             memory,
             sorted,
-            buckets: zeros(),
+            buckets: zeros(Dealt(line).count()),
+            width,
             unresolved: Vec::new(),
             borders: Borders {
                 first_bucket: line.own().start,
@@ -126,8 +136,7 @@ impl<'a> Sorting<'a> {
     /// Refuses a round that takes more memory than is allowed.
     fn has_memory(&self) -> Result<(), Error> {
         let (letters, own) = (self.line.things as u64, self.line.own().len() as u64);
-        let kept = own + NumberArray::bytes(3 * own, letters);
-        let needed = 2 * BASE + kept + UNRESOLVED * self.unresolved.len() as u64;
+        let needed = round_memory(letters, own, self.unresolved.len() as u64);
         let needed = self.world.max(&[needed])?[0];
         admit(
             "sorting what repeats, in each process,",
@@ -138,7 +147,10 @@ impl<'a> Sorting<'a> {
 
     /// Makes the order by `depth` letters one by twice as many.
     fn double(&mut self) -> Result<(), Error> {
-        let mut keyed = self.keyed()?;
+        let mut keyed = match self.width {
+            NARROW => self.keyed::<NARROW>()?,
+            _ => self.keyed::<WIDE>()?,
+        };
         self.sort_buckets(&mut keyed)?;
         let cuts = self.cuts(&keyed)?;
         for (&place, &[_, position]) in self.unresolved.iter().zip(&keyed) {
@@ -159,24 +171,21 @@ impl<'a> Sorting<'a> {
     }
 
     /// For each unresolved suffix the bucket of that `depth` letters further on, and its position.
-    fn keyed(&self) -> Result<Vec<[u64; 2]>, FabricError> {
-        let (positions, start) = (&self.sorted.positions, self.line.own().start);
+    /// A position, and a bucket, is sent in `W` bytes.
+    fn keyed<const W: usize>(&self) -> Result<Vec<[u64; 2]>, FabricError> {
+        let (positions, dealt) = (&self.sorted.positions, Dealt(self.line));
         let question = |&place: &usize| {
             let further = positions.get(place) + self.depth;
-            (self.line.owner(further), (further as u64).to_le_bytes())
+            let number = dealt.number(further);
+            (dealt.owner(further), lowest::<W>(number))
         };
         let mut keyed = Vec::with_capacity(self.unresolved.len());
         in_batches(self.world, self.unresolved.iter().map(question), |batch| {
-            let bucket = |position| {
-                self.buckets
-                    .get(u64::from_le_bytes(position) as usize - start)
-            };
-            let answers = look_up(self.world, &batch, |position| {
-                (bucket(position) as u64).to_le_bytes()
-            })?;
+            let bucket = |number: [u8; W]| self.buckets.get(word_of(&number) as usize);
+            let answers = look_up(self.world, &batch, |number| lowest::<W>(bucket(number)))?;
             for answer in answers {
                 let position = positions.get(self.unresolved[keyed.len()]);
-                keyed.push([u64::from_le_bytes(answer), position as u64]);
+                keyed.push([word_of(&answer), position as u64]);
             }
             Ok(())
         })?;
@@ -208,7 +217,7 @@ impl<'a> Sorting<'a> {
             buckets,
             at: 0,
         };
-        let together = sort_among(self.world, shared, shared().len())?;
+        let together = sort_among(self.world, [self.width; 3], shared, shared().len())?;
         let places = (0..first).chain(last..all);
         for (place, [_, further, position]) in places.zip(together) {
             keyed[place] = [further, position];
@@ -251,7 +260,7 @@ impl<'a> Sorting<'a> {
         let part = |cut: &Cut, rank: usize| {
             let block = self.line.of(rank);
             let part = [cut.low.max(block.start), cut.high.min(block.end)];
-            (rank, bytemuck::cast(part.map(|place| place as u64)))
+            (rank, part.map(|place| place - block.start))
         };
         let firsts = cuts.iter().map(|cut| part(cut, ends(cut)[0]));
         let mut least = self.least_in(firsts)?;
@@ -274,17 +283,34 @@ impl<'a> Sorting<'a> {
     /// The least that neighbours share in ranges, each within the block of a process.
     fn least_in(
         &self,
-        ranges: impl ExactSizeIterator<Item = (usize, [u8; 16])>,
+        ranges: impl ExactSizeIterator<Item = (usize, [usize; 2])>,
     ) -> Result<Vec<usize>, FabricError> {
-        let start = self.line.own().start;
-        let answer = |range: [u8; 16]| {
-            let [low, high] = bytemuck::cast::<_, [u64; 2]>(range).map(|place| place as usize);
-            (self.sorted.common.least(low - start..high - start) as u64).to_ne_bytes()
+        match self.width {
+            NARROW => self.least_of::<{ 2 * NARROW }, NARROW>(ranges),
+            _ => self.least_of::<{ 2 * WIDE }, WIDE>(ranges),
+        }
+    }
+
+    /// The same where a place is sent in `W` bytes, and a range in `R`.
+    fn least_of<const R: usize, const W: usize>(
+        &self,
+        ranges: impl ExactSizeIterator<Item = (usize, [usize; 2])>,
+    ) -> Result<Vec<usize>, FabricError> {
+        let questions = ranges.map(|(rank, [low, high])| {
+            let mut range = [0; R];
+            range[..W].copy_from_slice(&lowest::<W>(low));
+            range[W..].copy_from_slice(&lowest::<W>(high));
+            (rank, range)
+        });
+        // What is not known has all bits set, in as few bytes too, and is larger than all.
+        let answer = |range: [u8; R]| {
+            let [low, high] = [&range[..W], &range[W..]].map(|place| word_of(place) as usize);
+            lowest::<W>(self.sorted.common.least(low..high))
         };
-        let mut least = Vec::with_capacity(ranges.len());
-        in_batches(self.world, ranges, |batch| {
+        let mut least = Vec::with_capacity(questions.len());
+        in_batches(self.world, questions, |batch| {
             let answers = look_up(self.world, &batch, answer)?.into_iter();
-            least.extend(answers.map(|answer| u64::from_ne_bytes(answer) as usize));
+            least.extend(answers.map(|answer| word_of(&answer) as usize));
             Ok(())
         })?;
         Ok(least)
@@ -301,12 +327,14 @@ impl<'a> Sorting<'a> {
             });
             told.collect()
         };
-        let start = self.line.own().start;
-        let told = buckets
-            .iter()
-            .map(|told| (self.line.owner(told[0] as usize), *told));
-        send(self.world, told, |_, [position, bucket]| {
-            self.buckets.set(position as usize - start, bucket as usize);
+        let dealt = Dealt(self.line);
+        let told = buckets.iter().map(|&[position, bucket]| {
+            let position = position as usize;
+            let number = dealt.number(position) as u64;
+            (dealt.owner(position), [number, bucket])
+        });
+        send(self.world, [self.width; 2], told, |_, [number, bucket]| {
+            self.buckets.set(number as usize, bucket as usize);
         })
     }
 
@@ -419,3 +447,8 @@ impl Iterator for Shared<'_> {
 }
 
 impl ExactSizeIterator for Shared<'_> {}
+
+/// The lowest bytes of a number: all others are zeros, or it is larger than all.
+fn lowest<const W: usize>(number: usize) -> [u8; W] {
+    std::array::from_fn(|at| (number >> (8 * at)) as u8)
+}
