@@ -6,6 +6,10 @@
 //! copMEM). So words of `k` letters, `k + a * b - 1 <= l`, at every a-th position of the reference
 //! and every b-th of the query find them all. A match has many such words. It is told where the
 //! first of them is found: there less than `a * b` letters before are equal.
+//!
+//! A word *deep* in a run of one letter has `a * b` letters of it before. Two deep words of one
+//! letter are never the first of a match, so they are not compared: runs on both sides would take
+//! as long as they have pairs of words.
 
 use std::ops::Range;
 
@@ -71,6 +75,18 @@ impl Sampling {
     fn period(self) -> usize {
         self.reference_step * self.query_step
     }
+
+    /// Whether the word at a position is deep in a run of one letter.
+    #[inline]
+    fn is_deep(self, text: &[u8], at: usize) -> bool {
+        let letter = text[at];
+        // Most words are known by the letter before.
+        at >= self.period()
+            && text[at - 1] == letter
+            && text[at - self.period()..at + self.word]
+                .iter()
+                .all(|&other| other == letter)
+    }
 }
 
 fn common_divisor(one: usize, other: usize) -> usize {
@@ -88,8 +104,10 @@ pub(crate) struct Seeds<'r> {
     shift: u32,
     /// Where the samples of each bucket begin; one more than there are buckets.
     starts: Vec<u32>,
-    /// Numbers of sampled positions.
+    /// Numbers of sampled positions: in each bucket those deep in runs last.
     samples: Vec<u32>,
+    /// For each letter that has such where those of its bucket begin.
+    deep: Vec<(u8, u32)>,
 }
 
 impl<'r> Seeds<'r> {
@@ -131,10 +149,27 @@ impl<'r> Seeds<'r> {
             *start = before;
         }
         let mut samples = vec![0; before as usize];
-        for place in (0..places).rev() {
+        let mut deep: Vec<(u8, u32)> = Vec::new();
+        // A bucket is filled from behind.
+        let mut put = |place: usize, bucket: usize| {
+            starts[bucket] -= 1;
+            samples[starts[bucket] as usize] = place as u32;
+            starts[bucket]
+        };
+        let is_deep = |place: usize| sampling.is_deep(reference, place * reference_step);
+        for place in (0..places).rev().filter(|&place| is_deep(place)) {
             if let Some(bucket) = bucket(place) {
-                starts[bucket] -= 1;
-                samples[starts[bucket] as usize] = place as u32;
+                let start = put(place, bucket);
+                let letter = reference[place * reference_step];
+                match deep.iter_mut().find(|deep| deep.0 == letter) {
+                    Some(deep) => deep.1 = start,
+                    None => deep.push((letter, start)),
+                }
+            }
+        }
+        for place in (0..places).rev().filter(|&place| !is_deep(place)) {
+            if let Some(bucket) = bucket(place) {
+                put(place, bucket);
             }
         }
         Seeds {
@@ -143,6 +178,7 @@ impl<'r> Seeds<'r> {
             shift,
             starts,
             samples,
+            deep,
         }
     }
 
@@ -174,6 +210,7 @@ impl<'r> Seeds<'r> {
                 break;
             }
             for &(position, start, end) in &found[..count] {
+                let end = self.end_of_compared(query, position, end);
                 for &sample in &self.samples[start as usize..end as usize] {
                     let reference = sample as usize * self.sampling.reference_step;
                     let around = self.around(query, position, reference);
@@ -185,6 +222,15 @@ impl<'r> Seeds<'r> {
             }
         }
         matches[first..].sort_unstable();
+    }
+
+    /// Where the samples end that are compared with a word of the query, of a bucket that ends
+    /// there.
+    #[inline]
+    fn end_of_compared(&self, query: &[u8], position: usize, end: u32) -> u32 {
+        let deep = self.deep.iter().find(|deep| deep.0 == query[position]);
+        deep.filter(|_| self.sampling.is_deep(query, position))
+            .map_or(end, |deep| deep.1)
     }
 
     /// The match around a word, if it is the first of the match that is sampled.
@@ -335,6 +381,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn runs_are_not_compared_word_by_word() {
+        let sampling = Sampling {
+            word: 8,
+            reference_step: 4,
+            query_step: 3,
+        };
+        let (length, run) = (500, vec![b'A'; 500]);
+        let reference = [text(4, 100, 5), run.clone(), text(4, 100, 6), run.clone()].concat();
+        let seeds = Seeds::of(&reference, sampling, 0);
+        let bucket = (hash(&run, 0, sampling.word) >> seeds.shift) as usize;
+        let [start, end] = [seeds.starts[bucket], seeds.starts[bucket + 1]];
+        let positions = (0..length - sampling.word).step_by(sampling.query_step);
+        let compared = positions.map(|at| seeds.end_of_compared(&run, at, end) - start);
+        let compared: usize = compared.map(|count| count as usize).sum();
+        // Pairs of words of which one at least is within a period of the beginning of its run.
+        let near = sampling.period() + 1;
+        let most =
+            2 * (near * length / sampling.query_step + near * length / sampling.reference_step);
+        assert!((end - start) as usize > 2 * (length - 100) / sampling.reference_step);
+        assert!(compared < most, "{compared} of at most {most}");
+        let mut found = Vec::new();
+        seeds.find(&run, 0..length, 300, &mut found);
+        assert_eq!(found, naive(&reference, &run, 300));
     }
 
     #[test]
