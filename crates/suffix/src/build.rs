@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use gyrase_fabric::World;
 use gyrase_work::Progress;
 
-use crate::doubling::{Sorting, Spread, TextBlock, survey};
+use crate::doubling::{Sorting, Spread, TextBlock, round_memory, survey};
 use crate::error::{BASE, Error, admit};
 use crate::gysa::{GysaFacts, write_in};
 use crate::numbers::NumberArray;
@@ -19,6 +19,12 @@ const FIRST: u64 = 28;
 pub fn sorting_memory_of_each(letters: u64, ranks: usize) -> u64 {
     let own = letters.div_ceil(ranks as u64);
     2 * BASE + FIRST * own + NumberArray::bytes(3 * own, letters)
+}
+
+/// The same where every letter is part of a long repeat: the most that each takes.
+pub fn most_sorting_memory_of_each(letters: u64, ranks: usize) -> u64 {
+    let own = letters.div_ceil(ranks as u64);
+    sorting_memory_of_each(letters, ranks).max(round_memory(letters, own, own))
 }
 
 /// Collective. Sorts the suffixes of the sequences in files and writes them, with the

@@ -51,7 +51,7 @@ mod sort;
 mod strands;
 mod texts;
 
-pub use build::{build_in, sorting_memory_of_each};
+pub use build::{build_in, most_sorting_memory_of_each, sorting_memory_of_each};
 pub use check::{check_common, check_positions};
 pub use error::Error;
 pub use numbers::NumberArray;

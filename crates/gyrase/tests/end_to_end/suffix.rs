@@ -45,3 +45,26 @@ fn suffixes_in_a_file_are_those_of_its_sequences() {
     let twice = ["match", "g.gysa", "q.fa", "--letters", "any", "-o", "o.tsv"];
     place.fails(&twice, 1, &["--letters bases"]);
 }
+
+#[test]
+fn plans_are_of_one_process_or_of_each_of_several() {
+    let place = Place::new();
+    place.write("g.fa", GENOME);
+    let plan = ["-q", "plan", "suffix", "build", "g.fa"];
+    let one = place.ok(&plan);
+    assert!(!one.contains("processes"), "{one}");
+    // What each takes for any text, and for each letter of its half.
+    let two = place.ok(&[&plan[..], &["--processes", "2"]].concat());
+    assert!(
+        two.contains("processes       2, each with this memory\n"),
+        "{two}"
+    );
+    assert!(two.contains("96 MiB"), "{two}");
+    place.fails(
+        &[&plan[..], &["--processes", "0"]].concat(),
+        1,
+        &["--processes"],
+    );
+    let little = ["-m", "90M", "--processes", "2"];
+    place.fails(&[&plan[..], &little].concat(), 4, &["memory"]);
+}

@@ -56,3 +56,15 @@ fn faults_are_named_and_leave_nothing() {
         assert_eq!(place.files(), before, "{what}");
     }
 }
+
+#[test]
+fn that_there_is_no_sequence_is_said_once() {
+    let place = Place::new();
+    place.write("none.fa", "");
+    for (mpi, ranks) in Mpi::with_each(&[2]) {
+        let args = ["suffix", "build", "none.fa", "-o", "none.gysa"];
+        let said = Job::new(&place, mpi, ranks).ok(&args);
+        let times = said.matches("there is no sequence to look at").count();
+        assert_eq!(times, 1, "{said}");
+    }
+}

@@ -1,5 +1,6 @@
 //! `gyrase suffix build`.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use super::info::in_json;
 use super::plan;
-use super::sequences::{LettersArg, Sequences, say_texts};
+use super::sequences::{LettersArg, Sequences, say_texts, warn_of_none};
 use crate::failure::{Failure, Result};
 use crate::gpu::GpuArgs;
 use crate::places::{self, Kind};
@@ -25,7 +26,8 @@ Examples:
 A sentinel ends each sequence: smaller than every letter, and unlike all others.
 docs/formats.md has every byte of the file. It takes 9 bytes for each letter,
 and sorting takes 13 of memory. Each of several processes takes 40 for each
-letter of its share, and up to 85 where much repeats.";
+letter of its share, and up to 85 where much repeats: `gyrase plan suffix build
+--processes 8` says how much that is.";
 
 /// Letters below which no GPU is used that nobody asked for: it takes longer to begin.
 const LEAST_ON_GPU: usize = 16 << 20;
@@ -52,6 +54,24 @@ pub struct Build {
     /// File to make
     #[arg(long, short, value_name = "FILE.gysa", required = true)]
     output: Option<PathBuf>,
+}
+
+/// What `gyrase plan suffix build` is asked of.
+#[derive(Debug, Args)]
+pub struct PlanBuild {
+    #[command(flatten)]
+    build: Build,
+
+    /// Say what each of so many processes takes that `mpirun` starts together
+    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN)]
+    processes: NonZeroUsize,
+}
+
+impl PlanBuild {
+    /// Prints the prediction.
+    pub fn plan(&self, session: &Session) -> Result<()> {
+        self.build.plan(self.processes.get(), session)
+    }
 }
 
 impl Build {
@@ -135,13 +155,20 @@ impl Build {
                 progress,
             )
         });
-        Ok(built?)
+        let facts = built?;
+        if let Some(facts) = &facts {
+            warn_of_none(facts.texts);
+        }
+        Ok(facts)
     }
 
-    /// Says what it will take.
-    pub fn plan(&self, session: &Session) -> Result<()> {
+    /// Says what it will take, as one process or as each of several.
+    fn plan(&self, processes: usize, session: &Session) -> Result<()> {
         let letters = plan::letters(&self.sequences(session)?)?;
-        plan::print_sorting(session, letters, false)
+        match processes {
+            1 => plan::print_sorting(session, letters, false),
+            _ => plan::print_sorting_of_each(session, letters, processes),
+        }
     }
 
     fn sequences(&self, session: &Session) -> Result<Sequences> {

@@ -59,7 +59,7 @@ impl Suffix {
 pub enum PlanSuffix {
     /// Say what `gyrase suffix build` with these arguments will take
     #[command(mut_arg("output", |output| output.required(false)))]
-    Build(Box<build::Build>),
+    Build(Box<build::PlanBuild>),
 }
 
 impl PlanSuffix {

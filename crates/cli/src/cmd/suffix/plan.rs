@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use gyrase_fastx::{Alphabet, Inputs, Options};
 use gyrase_picture::words::grouped;
-use gyrase_suffix::sorting_memory;
+use gyrase_suffix::{most_sorting_memory_of_each, sorting_memory, sorting_memory_of_each};
 use gyrase_tabulate::{Estimate, input_contents};
 use serde_json::json;
 
@@ -15,6 +15,9 @@ use crate::session::Session;
 
 /// Letters that are sorted in a second, with what neighbours share.
 const SORTED_A_SECOND: f64 = 6e6;
+
+/// The same for each of several processes, where about half of the letters are in repeats.
+const SORTED_BY_EACH: f64 = 6e5;
 
 /// How many letters sequences have.
 pub fn letters(sequences: &Sequences) -> Result<Estimate> {
@@ -64,8 +67,33 @@ pub fn print_sorting(session: &Session, letters: Estimate, both_strands: bool) -
     print(session, letters, taken, letters.most.map(seconds))
 }
 
+/// Prints what each of several processes will take to sort so many letters.
+pub fn print_sorting_of_each(session: &Session, letters: Estimate, processes: usize) -> Result<()> {
+    let most = |letters| most_sorting_memory_of_each(letters, processes);
+    let taken = Estimate {
+        least: sorting_memory_of_each(letters.least, processes),
+        most: letters.most.map(most),
+    };
+    let seconds = |letters| letters as f64 / processes as f64 / SORTED_BY_EACH;
+    session.note("processes", processes);
+    let mut table = Table::default();
+    table.row("processes", format!("{processes}, each with this memory"));
+    print_in(table, session, letters, taken, letters.most.map(seconds))
+}
+
 /// Prints how many letters there are, and the memory and time that they take.
 pub fn print(
+    session: &Session,
+    letters: Estimate,
+    taken: Estimate,
+    seconds: Option<f64>,
+) -> Result<()> {
+    print_in(Table::default(), session, letters, taken, seconds)
+}
+
+/// The same behind other rows of a table.
+fn print_in(
+    mut table: Table,
     session: &Session,
     letters: Estimate,
     taken: Estimate,
@@ -77,7 +105,6 @@ pub fn print(
         json!({"memory": bounds(taken), "temporary": bounds(Estimate::exactly(0))}),
     );
     session.note("predicted_seconds", seconds);
-    let mut table = Table::default();
     table.row("letters", shown(letters, grouped));
     table.memory(taken, session.memory, letters.most.is_none());
     table.temporary(Estimate::exactly(0), &session.tmp);

@@ -85,9 +85,7 @@ impl Sequences {
                 Texts::read(&self.files, self.letters, session.memory, progress)
             })?,
         };
-        if texts.texts.is_empty() {
-            tracing::warn!("there is no sequence to look at");
-        }
+        warn_of_none(texts.texts.len() as u64);
         Ok(texts)
     }
 
@@ -118,6 +116,13 @@ pub fn kind_name(kind: Letters) -> &'static str {
     match kind {
         Letters::Bases => "bases",
         Letters::Any => "any",
+    }
+}
+
+/// Warns where there is no sequence.
+pub fn warn_of_none(texts: u64) {
+    if texts == 0 {
+        tracing::warn!("there is no sequence to look at");
     }
 }
 
