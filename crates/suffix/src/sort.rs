@@ -64,9 +64,13 @@ impl SuffixArray {
             sorted.common.set(place, 0);
             count = place + 1;
         }
-        for place in count..text.len() {
-            let position = gaps.open(sorted.positions.get(place));
-            sorted.positions.set(place, position);
+        match &mut sorted.positions {
+            NumberArray::Narrow(all) => all[count..]
+                .iter_mut()
+                .for_each(|position| *position = gaps.open(*position as usize) as u32),
+            NumberArray::Wide(all) => all[count..]
+                .iter_mut()
+                .for_each(|position| *position = gaps.open(*position as usize) as u64),
         }
         Ok(sorted)
     }
@@ -166,13 +170,12 @@ impl Gaps {
     fn close(&self, text: &[u8]) -> Vec<u8> {
         let left_out = self.0.last().map_or(0, |gap| gap.1);
         let mut closed = Vec::with_capacity(text.len() - left_out);
-        let mut before = SENTINEL;
-        for &letter in text {
-            if letter != SENTINEL || before != SENTINEL {
-                closed.push(letter);
-            }
-            before = letter;
+        let mut before = 0;
+        for &(start, left_out) in &self.0 {
+            closed.extend_from_slice(&text[closed.len() + before..start + before]);
+            before = left_out;
         }
+        closed.extend_from_slice(&text[closed.len() + before..]);
         closed
     }
 
