@@ -42,6 +42,8 @@ pub struct State {
     pub stages: Vec<GraphStage>,
     /// k-mers of a metagenome that came back between dead ends, and behind them.
     pub spared: [u64; 2],
+    /// Places of a metagenome's first graph that no read led over, and that were cut.
+    pub cut: u64,
 }
 
 /// What a run found of an earlier one.
@@ -128,6 +130,7 @@ impl State {
         self.spared
             .iter()
             .for_each(|spared| spared.put(&mut numbers));
+        self.cut.put(&mut numbers);
         self.stages.len().put(&mut numbers);
         self.stages.iter().for_each(|stage| stage.put(&mut numbers));
         graph.len().put(&mut numbers);
@@ -149,6 +152,7 @@ impl State {
         let mut numbers = numbers.into_iter();
         let (k, depth) = <(usize, KmerDepth)>::take(&mut numbers);
         let spared = std::array::from_fn(|_| u64::take(&mut numbers));
+        let cut = u64::take(&mut numbers);
         let stages = (0..usize::take(&mut numbers)).map(|_| GraphStage::take(&mut numbers));
         let stages = stages.collect();
         let bases = take_bases(&mut from);
@@ -164,6 +168,7 @@ impl State {
             depth,
             stages,
             spared,
+            cut,
         }
     }
 }

@@ -59,6 +59,7 @@ mod solid;
 mod stage;
 mod statistics;
 mod strains;
+mod supported;
 mod together;
 pub mod unitigs;
 mod walk;

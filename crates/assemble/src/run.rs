@@ -26,6 +26,7 @@ use crate::solid::{KmerDepth, first_k, lengths};
 use crate::stage::GraphStage;
 use crate::statistics::Statistics;
 use crate::strains::collapsed;
+use crate::supported::supported;
 use crate::unitigs::{Means, SharedUnitigs, SolidKmers, build};
 
 /// What came out.
@@ -75,6 +76,8 @@ impl Assembled {
 pub struct Mixed {
     /// k-mers that were seen once and are there between dead ends of the graph, and behind them.
     pub spared: [u64; 2],
+    /// Places of the first graph that no read led over, and that were cut.
+    pub cut: u64,
     /// Ways of strains that are not in the contigs.
     pub strains: u64,
     /// The last graph with all strains, where contigs do without: each is a path through it.
@@ -127,9 +130,11 @@ pub fn run_in(
         depth,
         stages,
         spared,
+        cut,
     } = state;
     let mut of_many = Mixed {
         spared,
+        cut,
         ..Mixed::default()
     };
     let keep_strains = false;
@@ -270,12 +275,17 @@ fn first(
         depth,
         stages: Vec::new(),
         spared: [0; 2],
+        cut: 0,
     };
     spare(&mut state, config, reads, Mercy::Gaps, progress)?;
     let graph = std::mem::take(&mut state.graph);
     let stages = &mut state.stages;
     state.graph = cleaned(graph, depth.peak, config.sample, stages, progress);
     spare(&mut state, config, reads, Mercy::Ends, progress)?;
+    if config.sample.is_mixed() {
+        let (graph, cut) = supported(&state.graph, reads, (config.threads, progress))?;
+        (state.graph, state.cut) = (graph, cut);
+    }
     Ok(Some(state))
 }
 

@@ -43,7 +43,7 @@ impl SuffixArray {
             let ends = text.last().is_none_or(|&last| last == SENTINEL);
             assert!(ends, "a sentinel ends a set of texts");
             let gaps = Gaps::of(text);
-            if !gaps.0.is_empty() {
+            if !gaps.runs.is_empty() {
                 return SuffixArray::of_gaps(text, &gaps);
             }
         }
@@ -143,35 +143,46 @@ fn failed(error: LibsaisError) -> Error {
     }
 }
 
-/// Sentinels that follow others, or stand at the beginning of a text: where a run of them begins
-/// once all before are left out, and how many were left out with it.
-struct Gaps(Vec<(usize, usize)>);
+/// Sentinels that follow others, or stand at the beginning of a text.
+struct Gaps {
+    /// Where a run of them begins once all before are left out, and how many were left out with it.
+    runs: Vec<(usize, usize)>,
+    /// How many runs begin at or before the beginning of each [`BLOCK`] of the closed text: a
+    /// position is looked for among those of its block alone, and most have none.
+    of_blocks: Vec<usize>,
+}
+
+/// Positions of a block.
+const BLOCK: usize = 1 << 15;
 
 impl Gaps {
     fn of(text: &[u8]) -> Gaps {
-        let mut gaps = Vec::new();
+        let mut runs = Vec::new();
         let (mut left_out, mut in_gap) = (0, false);
         let mut before = SENTINEL;
         for (position, &letter) in text.iter().enumerate() {
             let is_left_out = letter == SENTINEL && before == SENTINEL;
             left_out += usize::from(is_left_out);
             if !is_left_out && in_gap {
-                gaps.push((position - left_out, left_out));
+                runs.push((position - left_out, left_out));
             }
             (in_gap, before) = (is_left_out, letter);
         }
         if in_gap {
-            gaps.push((text.len() - left_out, left_out));
+            runs.push((text.len() - left_out, left_out));
         }
-        Gaps(gaps)
+        let blocks = (text.len() - left_out) / BLOCK + 2;
+        let begin = |block: usize| runs.partition_point(|run| run.0 <= block * BLOCK);
+        let of_blocks = (0..blocks).map(begin).collect();
+        Gaps { runs, of_blocks }
     }
 
     /// The text without them.
     fn close(&self, text: &[u8]) -> Vec<u8> {
-        let left_out = self.0.last().map_or(0, |gap| gap.1);
+        let left_out = self.runs.last().map_or(0, |run| run.1);
         let mut closed = Vec::with_capacity(text.len() - left_out);
         let mut before = 0;
-        for &(start, left_out) in &self.0 {
+        for &(start, left_out) in &self.runs {
             closed.extend_from_slice(&text[closed.len() + before..start + before]);
             before = left_out;
         }
@@ -181,7 +192,10 @@ impl Gaps {
 
     /// The position with them of one without.
     fn open(&self, position: usize) -> usize {
-        let gaps = self.0.partition_point(|gap| gap.0 <= position);
-        position + gaps.checked_sub(1).map_or(0, |last| self.0[last].1)
+        let block = position / BLOCK;
+        let own = self.of_blocks[block]..self.of_blocks[block + 1];
+        let before = own.start;
+        let runs = before + self.runs[own].partition_point(|run| run.0 <= position);
+        position + runs.checked_sub(1).map_or(0, |last| self.runs[last].1)
     }
 }

@@ -127,6 +127,11 @@ impl Graph {
         &self.bases[usize::from(way.is_backward())][self.stretch(way.node())]
     }
 
+    /// Where the bases of a node begin among those of all, forward.
+    pub fn start(&self, way: Way) -> usize {
+        self.starts[way.node()]
+    }
+
     /// Where the bases of a node are among those of all.
     fn stretch(&self, node: usize) -> Range<usize> {
         self.starts[node]..self.starts[node + 1]

@@ -161,6 +161,7 @@ impl Told<'_> {
             "kmers_without_choice": kmers - graph.len() as u64,
             "spared_kmers_between_ends": self.assembly.mixed.spared[0],
             "spared_kmers_behind_ends": self.assembly.mixed.spared[1],
+            "cut_where_no_read_leads_on": self.assembly.mixed.cut,
             "strains_left_out": self.assembly.mixed.strains,
             "by_pairs": pairs.len(),
             "pairs_least": pairs.first(),
