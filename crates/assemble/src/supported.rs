@@ -16,8 +16,8 @@ use crate::index::Index;
 use crate::reads::Reads;
 use crate::walk::{Step, Walker};
 
-/// k-mers that a stretch of a read needs to say anything here.
-const NEIGHBOURS: usize = 2;
+/// A stretch of a read with fewer k-mers of the graph tells nothing.
+const NEIGHBOURS: usize = 4;
 
 /// The graph without such joins, and how many these were.
 ///
