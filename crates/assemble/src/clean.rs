@@ -120,10 +120,8 @@ pub fn clean(mut graph: Graph, depth: u64, sample: Sample, errors: Errors) -> (G
         all.isolated += cleaned.isolated;
         all.ends += cleaned.ends;
         if cleaned.all() > 0 {
-            let (k, pieces) = (
-                graph.k(),
-                ends::without(&graph, &ends, |node| !verdicts[node]),
-            );
+            let k = graph.k();
+            let pieces = ends::without(&graph, &ends, |node| !verdicts[node]);
             // Before there is the next one.
             drop(graph);
             graph = compact(k, &pieces);

@@ -18,7 +18,7 @@ use crate::together;
 use crate::walk::Walker;
 
 /// A stretch of a read with fewer k-mers of the graph tells nothing.
-const NEIGHBOURS: usize = 4;
+pub const NEIGHBOURS: usize = 4;
 
 /// Where k-mers that were seen once come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,11 +13,9 @@ use gyrase_work::Progress;
 use crate::config::AssemblyError;
 use crate::graph::{Graph, Pieces, Way, compact};
 use crate::index::Index;
+use crate::mercy::NEIGHBOURS;
 use crate::reads::Reads;
 use crate::walk::{Step, Walker};
-
-/// A stretch of a read with fewer k-mers of the graph tells nothing.
-const NEIGHBOURS: usize = 4;
 
 /// The graph without such joins, and how many these were.
 ///
@@ -58,8 +56,7 @@ fn pieces(graph: &Graph, is_seen: impl Fn(Way, usize) -> bool) -> (Pieces, u64) 
         let (kmers, codes) = (graph.kmers(way) as usize, graph.codes(way));
         let mut push = |from: usize, to: usize| {
             if from < to {
-                let count = u128::from(graph.count(way)) * (to - from) as u128 / kmers as u128;
-                let count = u64::try_from(count).unwrap_or(u64::MAX);
+                let count = graph.count_of(way, (to - from) as u64);
                 pieces.push(&codes[from..to + k - 1], count);
             }
         };

@@ -40,12 +40,10 @@ pub fn without(graph: &Graph, ends: &[bool], keep: impl Fn(usize) -> bool) -> Pi
     let mut pieces = Pieces::default();
     for way in graph.nodes().filter(|way| keep(way.node())) {
         let [first, last] = [way, way.flipped()].map(|way| usize::from(goes(way)));
-        let kmers = graph.kmers(way);
-        let left = kmers.saturating_sub((first + last) as u64);
+        let left = graph.kmers(way).saturating_sub((first + last) as u64);
         if left > 0 {
             let codes = &graph.codes(way)[first..graph.length(way) - last];
-            let count = u128::from(graph.count(way)) * u128::from(left) / u128::from(kmers);
-            pieces.push(codes, u64::try_from(count).unwrap_or(u64::MAX));
+            pieces.push(codes, graph.count_of(way, left));
         }
     }
     pieces

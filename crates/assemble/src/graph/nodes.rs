@@ -115,6 +115,12 @@ impl Graph {
         self.counts[way.node()]
     }
 
+    /// What so many of the k-mers of a node have of that sum, where all have as much.
+    pub fn count_of(&self, way: Way, kmers: u64) -> u64 {
+        let count = u128::from(self.count(way)) * u128::from(kmers) / u128::from(self.kmers(way));
+        u64::try_from(count).unwrap_or(u64::MAX)
+    }
+
     /// Whether the coverage of a node is below a part of another's.
     pub fn is_below(&self, way: Way, part: (u64, u64), other: Way) -> bool {
         let of = |way: Way| (u128::from(self.count(way)), u128::from(self.kmers(way)));
