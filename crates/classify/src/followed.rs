@@ -2,7 +2,7 @@
 
 use gyrase_seq::Batch;
 use gyrase_tabulate::{Source, TabulateError};
-use gyrase_work::{Feed, Progress};
+use gyrase_work::{Ahead, Feed, Progress};
 
 use crate::lane::Lane;
 
@@ -41,5 +41,9 @@ impl Feed for Followed<'_> {
         self.progress.advance(read - self.told);
         self.told = read;
         Ok(more)
+    }
+
+    fn ahead(&self) -> Option<Ahead> {
+        self.source.ahead()
     }
 }

@@ -13,7 +13,7 @@ use gyrase_fabric::World;
 use gyrase_seq::{Batch, Record, Span};
 use gyrase_tabulate::TabulateError;
 use gyrase_taxonomy::Taxon;
-use gyrase_work::Feed;
+use gyrase_work::{Ahead, Feed};
 
 use crate::bytes::{Reader, put_section};
 use crate::dealt::Dealt;
@@ -58,6 +58,10 @@ impl<F: ReadFeed> Feed for Share<F> {
             task.iter_mut().for_each(Batch::clear);
         }
         Ok(any)
+    }
+
+    fn ahead(&self) -> Option<Ahead> {
+        self.feed.ahead()
     }
 }
 
@@ -147,6 +151,10 @@ impl<F: ReadFeed> Feed for Stopping<'_, F> {
             task.iter_mut().for_each(Batch::clear);
         }
         Ok(true)
+    }
+
+    fn ahead(&self) -> Option<Ahead> {
+        self.feed.ahead()
     }
 }
 

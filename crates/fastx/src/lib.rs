@@ -86,6 +86,7 @@ mod decoder;
 mod error;
 mod fasta;
 mod fastq;
+mod fetched;
 mod gzip;
 mod inputs;
 mod letters;

@@ -54,17 +54,23 @@ impl Side {
         Ok(self.batch.records.len() - self.taken)
     }
 
-    /// Moves `count` waiting records to an empty batch.
+    /// Moves `count` waiting records to an empty batch. The fewer are copied: those that go, or
+    /// those that stay.
     fn give(&mut self, count: usize, to: &mut Batch) {
-        if count == self.batch.records.len() {
+        let end = self.taken + count;
+        if self.taken == 0 && 2 * count >= self.batch.records.len() {
             std::mem::swap(to, &mut self.batch);
             self.batch.clear();
+            for record in &to.records[end..] {
+                append(&mut self.batch, to, record);
+            }
+            to.records.truncate(end);
             return;
         }
-        for record in &self.batch.records[self.taken..self.taken + count] {
+        for record in &self.batch.records[self.taken..end] {
             append(to, &self.batch, record);
         }
-        self.taken += count;
+        self.taken = end;
     }
 
     fn name(&self) -> String {
@@ -111,6 +117,16 @@ impl PairedReader {
     pub fn read_bytes(&self) -> u64 {
         let sides = [&self.first].into_iter().chain(&self.second);
         sides.map(|side| side.reader.read_bytes()).sum()
+    }
+
+    /// As [`Reader::fetching`], of both files.
+    pub fn fetching(&self) -> impl Fn() + Send + Sync + use<> {
+        let first = self.first.reader.fetching();
+        let second = self.second.as_ref().map(|side| side.reader.fetching());
+        move || {
+            first();
+            second.iter().for_each(|fetch| fetch());
+        }
     }
 
     /// Fills two batches with mates; false when there are no more. [`Batch::first_record`] is the

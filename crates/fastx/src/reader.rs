@@ -8,15 +8,16 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use gyrase_seq::Batch;
 
 use crate::error::Error;
+use crate::fetched::Fetched;
 use crate::look::{Looked, look, look_at};
 use crate::options::{Input, Options};
-use crate::stream::{Asked, Reading, Stream};
+use crate::stream::{Asked, Reading};
 
 /// One input, read from front to end: batches come in its order and know the number of their first
 /// record.
 pub struct Reader {
-    reading: Reading,
-    stream: Option<Stream>,
+    fetched: Arc<Fetched>,
+    ended: bool,
 }
 
 impl Reader {
@@ -25,7 +26,11 @@ impl Reader {
     /// # Errors
     /// As [`Inputs::open`](crate::Inputs::open).
     pub fn open(path: &Path, options: &Options) -> Result<Reader, Error> {
-        Ok(Reader::new(look(path, options)?, options))
+        Ok(Reader::counting(
+            look(path, options)?,
+            options,
+            &Arc::default(),
+        ))
     }
 
     /// Reads any stream of bytes, compressed or not; `name` is what messages call it.
@@ -37,31 +42,28 @@ impl Reader {
         bytes: impl Read + Send + 'static,
         options: &Options,
     ) -> Result<Reader, Error> {
-        Ok(Reader::new(
-            look_at(
-                Path::new(name),
-                name.to_owned(),
-                None,
-                Box::new(bytes),
-                options,
-            )?,
-            options,
-        ))
+        let path = Path::new(name);
+        let looked = look_at(path, name.to_owned(), None, Box::new(bytes), options)?;
+        Ok(Reader::counting(looked, options, &Arc::default()))
     }
 
     /// Reads what was looked at, and counts the stored bytes that it reads in `read`.
     pub(crate) fn counting(looked: Looked, options: &Options, read: &Arc<AtomicU64>) -> Reader {
-        let mut reader = Reader::new(looked, options);
-        reader.reading.read = Arc::clone(read);
-        reader
+        let reading = Reading {
+            read: Arc::clone(read),
+            ..Reading::new(vec![looked.input.clone()], options)
+        };
+        Reader {
+            fetched: Arc::new(Fetched::new(looked, reading)),
+            ended: false,
+        }
     }
 
-    fn new(looked: Looked, options: &Options) -> Reader {
-        let stream = (!looked.empty).then(|| Stream::new(0, looked.origin));
-        Reader {
-            reading: Reading::new(vec![looked.input], options),
-            stream,
-        }
+    /// What other threads may call while one reads: it reads and decompresses some text for it, if
+    /// that is to be done.
+    pub fn fetching(&self) -> impl Fn() + Send + Sync + use<> {
+        let fetched = Arc::clone(&self.fetched);
+        move || fetched.fetch()
     }
 
     /// Fills the batch with the next records; false when there are no more.
@@ -70,11 +72,11 @@ impl Reader {
     /// The input is malformed, truncated or unreadable.
     pub fn next_batch(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         batch.records.clear();
-        while let Some(stream) = &self.stream {
-            match stream.ask(&self.reading, batch, true)? {
+        while !self.ended {
+            match self.fetched.ask(batch)? {
                 Asked::Batch => return Ok(true),
                 Asked::Again | Asked::Busy => {}
-                Asked::Ended => self.stream = None,
+                Asked::Ended => self.ended = true,
             }
         }
         batch.clear();
@@ -83,12 +85,12 @@ impl Reader {
 
     /// Bytes that were read so far, as they are stored.
     pub fn read_bytes(&self) -> u64 {
-        self.reading.read.load(Relaxed)
+        self.fetched.reading.read.load(Relaxed)
     }
 
     /// What the input is.
     pub fn input(&self) -> &Input {
-        &self.reading.inputs[0]
+        &self.fetched.reading.inputs[0]
     }
 }
 

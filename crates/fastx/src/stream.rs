@@ -67,27 +67,35 @@ pub(crate) enum Asked {
     Ended,
 }
 
-/// A chunk between the source and its turn.
-struct Ticket {
+/// A chunk between the source and its turn, in the text of a batch.
+pub(crate) struct Chunk {
+    /// Its ticket.
     number: u64,
     filled: Filled,
     at: u64,
+    /// Where its text is.
+    text: Range<usize>,
 }
 
-impl Ticket {
-    /// Decompresses the blocks, if there are any; returns where the chunk's text is.
-    fn expand(&mut self, batch: &mut Batch, blocks: &Blocks) -> Range<usize> {
+impl Chunk {
+    /// Which one it is, from 0.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Decompresses the blocks, if there are any.
+    fn expand(&mut self, batch: &mut Batch, blocks: &Blocks) {
         if blocks.length == 0 {
-            return HEADROOM..HEADROOM + self.filled.length;
+            return;
         }
-        let chunk = HEADROOM..HEADROOM + blocks.length;
-        batch.text.resize(chunk.end.max(batch.text.len()), 0);
+        let text = HEADROOM..HEADROOM + blocks.length;
+        batch.text.resize(text.end.max(batch.text.len()), 0);
         let _read = info_span!(target: "gyrase::trace", "read").entered();
-        match blocks.expand(&mut batch.text[chunk.clone()]) {
-            Ok(()) => chunk,
+        match blocks.expand(&mut batch.text[text.clone()]) {
+            Ok(()) => self.text = text,
             Err(error) => {
                 self.filled.error = Some(error);
-                HEADROOM..HEADROOM
+                self.text = HEADROOM..HEADROOM;
             }
         }
     }
@@ -154,51 +162,69 @@ impl Stream {
                     .expect("no thread panics while it holds a source")
             }
         };
-        let mut blocks = reading
-            .spare
-            .lock()
-            .expect("no thread panics here")
-            .pop()
-            .unwrap_or_default();
-        let asked = self.ask_for(reading, batch, feed, &mut blocks);
-        reading
-            .spare
-            .lock()
-            .expect("no thread panics here")
-            .push(blocks);
-        asked
+        let Some(chunk) = self.take(reading, batch, feed)? else {
+            return Ok(Asked::Ended);
+        };
+        self.parse(reading, batch, chunk)
     }
 
-    fn ask_for(
+    /// The next chunk in the text of the batch, decompressed; nothing at the end. It is to be
+    /// parsed.
+    pub(crate) fn fetch(
+        &self,
+        reading: &Reading,
+        batch: &mut Batch,
+    ) -> Result<Option<Chunk>, Error> {
+        let feed = self
+            .feed
+            .lock()
+            .expect("no thread panics while it holds a source");
+        self.take(reading, batch, feed)
+    }
+
+    fn take(
         &self,
         reading: &Reading,
         batch: &mut Batch,
         feed: MutexGuard<Feed>,
-        blocks: &mut Blocks,
+    ) -> Result<Option<Chunk>, Error> {
+        let spare = || reading.spare.lock().expect("no thread panics here");
+        let mut blocks = spare().pop().unwrap_or_default();
+        let mut taken = self.draw(reading, batch, feed, &mut blocks);
+        if let Ok(Some(chunk)) = &mut taken {
+            let _promise = Promise(self);
+            chunk.expand(batch, &blocks);
+        }
+        spare().push(blocks);
+        taken
+    }
+
+    /// Fills the batch with the records of a chunk, when it is its turn.
+    pub(crate) fn parse(
+        &self,
+        reading: &Reading,
+        batch: &mut Batch,
+        chunk: Chunk,
     ) -> Result<Asked, Error> {
         let input = &reading.inputs[self.index];
         batch.input = self.index;
-        let Some(mut ticket) = self.fetch(reading, batch, feed, blocks)? else {
-            return Ok(Asked::Ended);
-        };
         let _promise = Promise(self);
-        let chunk = ticket.expand(batch, blocks);
-        let mut turn = self.wait_for(ticket.number);
+        let mut turn = self.wait_for(chunk.number);
         if turn.failed {
             return Ok(Asked::Ended);
         }
-        let last = ticket.filled.last && ticket.filled.error.is_none();
-        let parse = info_span!(target: "gyrase::trace", "parse", bytes = chunk.len()).entered();
-        let parsed = turn.parser.parse(batch, chunk, last, reading.rules);
+        let Chunk {
+            filled, text, at, ..
+        } = chunk;
+        let last = filled.last && filled.error.is_none();
+        let parse = info_span!(target: "gyrase::trace", "parse", bytes = text.len()).entered();
+        let parsed = turn.parser.parse(batch, text, last, reading.rules);
         drop(parse);
-        let result = match (parsed, ticket.filled.error) {
+        let result = match (parsed, filled.error) {
             (Err(fault), _) => Err(fault.of(&input.name)),
-            (Ok(()), Some(error)) => Err(Source::explain(
-                input.compression,
-                &input.name,
-                ticket.at,
-                error,
-            )),
+            (Ok(()), Some(error)) => {
+                Err(Source::explain(input.compression, &input.name, at, error))
+            }
             (Ok(()), None) => Ok(()),
         };
         turn.ended_well = last && result.is_ok();
@@ -212,14 +238,14 @@ impl Stream {
         })
     }
 
-    /// Takes the next chunk from the source.
-    fn fetch(
+    /// Draws the next chunk from the source.
+    fn draw(
         &self,
         reading: &Reading,
         batch: &mut Batch,
         mut feed: MutexGuard<Feed>,
         blocks: &mut Blocks,
-    ) -> Result<Option<Ticket>, Error> {
+    ) -> Result<Option<Chunk>, Error> {
         if matches!(*feed, Feed::Closed(_))
             && let Feed::Closed(origin) = std::mem::replace(&mut *feed, Feed::Ended)
         {
@@ -240,17 +266,18 @@ impl Stream {
         };
         batch.text.resize(HEADROOM + reading.batch_bytes, 0);
         let filled = source.fill(&mut batch.text[HEADROOM..], blocks);
-        let ticket = Ticket {
+        let chunk = Chunk {
             number: *tickets,
             at: source.count(),
+            text: HEADROOM..HEADROOM + filled.length,
             filled,
         };
         *tickets += 1;
-        if ticket.filled.last || self.has_ended() {
+        if chunk.filled.last || self.has_ended() {
             self.ended.store(true, Relaxed);
             *feed = Feed::Ended;
         }
-        Ok(Some(ticket))
+        Ok(Some(chunk))
     }
 
     fn wait_for(&self, ticket: u64) -> MutexGuard<'_, Turn> {

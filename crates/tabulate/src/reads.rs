@@ -1,9 +1,11 @@
 //! Reads and pairs of reads in the order of their files: what answers for every read is fed with
 //! them.
 
+use std::sync::Arc;
+
 use gyrase_fastx::{Options, PairedReader, Reader};
 use gyrase_seq::Batch;
-use gyrase_work::Feed;
+use gyrase_work::{Ahead, Feed};
 
 use crate::TabulateError;
 
@@ -43,5 +45,12 @@ impl Feed for Source {
             Source::Single(reader) => reader.next_batch(first),
             Source::Paired(reader) => reader.next_batches(first, second),
         }?)
+    }
+
+    fn ahead(&self) -> Option<Ahead> {
+        Some(match self {
+            Source::Single(reader) => Arc::new(reader.fetching()),
+            Source::Paired(reader) => Arc::new(reader.fetching()),
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Tasks through many threads and out again in their order.
 
 use std::sync::mpsc::sync_channel;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
 use tracing::info_span;
 
@@ -10,6 +10,9 @@ use crate::{Cancelled, Progress};
 
 /// Results on their way to the thread that called.
 const ON_THE_WAY: usize = 4;
+
+/// What threads do at the same time before each asks for a task.
+pub type Ahead = Arc<dyn Fn() + Send + Sync>;
 
 /// What gives tasks, one after the other.
 pub trait Feed: Send {
@@ -23,6 +26,12 @@ pub trait Feed: Send {
     /// # Errors
     /// What it is made of cannot be read.
     fn next(&mut self, task: &mut Self::Task) -> Result<bool, Self::Error>;
+
+    /// What threads may do for tasks ahead of [`Feed::next`], which only one is in at a time, such
+    /// as reading their text.
+    fn ahead(&self) -> Option<Ahead> {
+        None
+    }
 }
 
 /// Whose turn it is to pass something on: the task of that number, counted from 0.
@@ -86,6 +95,7 @@ pub fn in_order<F: Feed, S, R: Send, E: From<F::Error>>(
     work: impl Fn(&mut S, &F::Task) -> R + Sync,
     mut emit: impl FnMut(&F::Task, R) -> Result<(), E>,
 ) -> Result<(), E> {
+    let ahead = feed.ahead();
     let shared = Mutex::new(Shared {
         feed,
         taken: 0,
@@ -98,7 +108,11 @@ pub fn in_order<F: Feed, S, R: Send, E: From<F::Error>>(
     let lane = |results: std::sync::mpsc::SyncSender<(F::Task, R)>| -> Result<(), F::Error> {
         let guard = Guard(&turn);
         let mut state = start();
-        while let Some((number, task)) = take(&shared, progress)? {
+        let ask = || {
+            ahead.iter().for_each(|ahead| ahead());
+            take(&shared, progress)
+        };
+        while let Some((number, task)) = ask()? {
             let made =
                 info_span!(target: "gyrase::trace", "answer").in_scope(|| work(&mut state, &task));
             if !turn.wait(number) || results.send((task, made)).is_err() {

@@ -23,7 +23,7 @@ mod system;
 mod vectors;
 
 pub use ahead::in_order_ahead;
-pub use in_order::{Feed, Turn, in_order};
+pub use in_order::{Ahead, Feed, Turn, in_order};
 pub use in_parallel::in_parallel;
 pub use progress::{Cancelled, Progress, Stage};
 pub use runs::{run_of, runner};

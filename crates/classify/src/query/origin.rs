@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gyrase_seq::Batch;
 use gyrase_tabulate::TabulateError;
-use gyrase_work::{Feed, Progress, in_order};
+use gyrase_work::{Ahead, Feed, Progress, in_order};
 
 use super::answer::Spans;
 use super::error::QueryError;
@@ -127,6 +127,10 @@ impl<F: ReadFeed> Feed for Batches<F> {
         }
         task.reads = first..self.next;
         Ok(more)
+    }
+
+    fn ahead(&self) -> Option<Ahead> {
+        self.feed.ahead()
     }
 }
 
