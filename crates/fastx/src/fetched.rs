@@ -1,7 +1,7 @@
-//! The chunks of one input that threads fetch before it is their turn to be parsed.
+//! The batches of one input that threads fetch before somebody asks for them.
 //!
-//! One thread at a time asks a [`Reader`](crate::Reader) for records, and it would read and
-//! decompress alone. Others fetch chunks for it meanwhile, in any number: it parses them in their
+//! One thread at a time asks a [`Reader`](crate::Reader) for records, and it would read, decompress
+//! and parse alone. Others fetch batches for it meanwhile, in any number: it takes them in their
 //! order, and fetches by itself where there is none.
 
 use std::collections::BTreeMap;
@@ -11,9 +11,9 @@ use gyrase_seq::Batch;
 
 use crate::error::Error;
 use crate::look::Looked;
-use crate::stream::{Asked, Chunk, Reading, Stream};
+use crate::stream::{Asked, Reading, Stream};
 
-/// Chunks of an input that wait, at most: parsing a chunk takes less time than reading one.
+/// Batches of an input that are fetched or wait, at most: whoever asks takes less time.
 const MOST: usize = 4;
 
 /// An input, and what was fetched of it.
@@ -26,9 +26,9 @@ pub(crate) struct Fetched {
 
 #[derive(Default)]
 struct State {
-    /// Chunks that wait, by their number, each in the text of a batch.
-    chunks: BTreeMap<u64, (Chunk, Batch)>,
-    /// The number of the chunk that is parsed next.
+    /// Batches that wait, by the number of their chunk.
+    batches: BTreeMap<u64, (Result<Asked, Error>, Batch)>,
+    /// The chunk that is taken next.
     next: u64,
     /// Threads that fetch.
     fetching: usize,
@@ -36,7 +36,7 @@ struct State {
     ended: bool,
     /// Why the input cannot be opened.
     error: Option<Error>,
-    /// Batches whose text is free.
+    /// Batches that are free.
     spare: Vec<Batch>,
 }
 
@@ -63,25 +63,23 @@ impl Fetched {
         }
     }
 
-    /// Fetches the next chunk, unless enough are there.
+    /// Fetches the next batch, unless enough are there.
     pub(crate) fn fetch(&self) {
         let state = self.lock();
-        if !state.ended && state.fetching + state.chunks.len() < MOST {
+        if !state.ended && state.fetching + state.batches.len() < MOST {
             self.fetch_one(state);
         }
     }
 
-    /// Fills the batch with the records of the next chunk.
+    /// Fills the batch with the next records.
     pub(crate) fn ask(&self, batch: &mut Batch) -> Result<Asked, Error> {
         let mut state = self.lock();
         loop {
             let next = state.next;
-            if let Some((chunk, mut fetched)) = state.chunks.remove(&next) {
+            if let Some((asked, fetched)) = state.batches.remove(&next) {
                 state.next += 1;
-                std::mem::swap(&mut batch.text, &mut fetched.text);
-                state.spare.push(fetched);
-                drop(state);
-                return self.stream.parse(&self.reading, batch, chunk);
+                state.spare.push(std::mem::replace(batch, fetched));
+                return asked;
             }
             if state.fetching > 0 {
                 let changed = self.changed.wait(state);
@@ -100,11 +98,16 @@ impl Fetched {
         let mut batch = state.spare.pop().unwrap_or_default();
         drop(state);
         let _fetching = Fetching(self);
-        let fetched = self.stream.fetch(&self.reading, &mut batch);
+        let chunk = self.stream.fetch(&self.reading, &mut batch);
+        let parsed = chunk.map(|chunk| {
+            let chunk = chunk?;
+            let number = chunk.number();
+            Some((number, self.stream.parse(&self.reading, &mut batch, chunk)))
+        });
         let mut state = self.lock();
-        match fetched {
-            Ok(Some(chunk)) => {
-                state.chunks.insert(chunk.number(), (chunk, batch));
+        match parsed {
+            Ok(Some((number, asked))) => {
+                state.batches.insert(number, (asked, batch));
             }
             Ok(None) => state.ended = true,
             Err(error) => (state.ended, state.error) = (true, Some(error)),

@@ -18,13 +18,19 @@ pub struct PairedReader {
     pairs: u64,
 }
 
-/// A reader and the records of its last batch that still wait for their mates.
+/// A reader and the records that still wait for their mates.
 #[derive(Debug)]
 struct Side {
     reader: Reader,
     batch: Batch,
     taken: usize,
+    /// Records that the last reading brought.
+    brought: usize,
+    /// Nothing more is to be read.
     done: bool,
+    /// What stopped the reading: those who wait come first.
+    error: Option<Error>,
+    spare: Batch,
 }
 
 impl Side {
@@ -41,17 +47,49 @@ impl Side {
             reader,
             batch: Batch::default(),
             taken: 0,
+            brought: 0,
             done: false,
+            error: None,
+            spare: Batch::default(),
         }
     }
 
-    /// How many records wait, after reading more if there were none.
+    /// How many records wait, after reading more if they were few: a handful would be a task of its
+    /// own, and who works on it would wait for those who work on others.
     fn waiting(&mut self) -> Result<usize, Error> {
-        if self.taken == self.batch.records.len() && !self.done {
-            self.taken = 0;
-            self.done = !self.reader.next_batch(&mut self.batch)?;
+        if !self.done && 2 * self.left() <= self.brought {
+            self.read();
         }
-        Ok(self.batch.records.len() - self.taken)
+        match self
+            .error
+            .take_if(|_| self.batch.records.len() == self.taken)
+        {
+            Some(error) => Err(error),
+            None => Ok(self.left()),
+        }
+    }
+
+    fn left(&self) -> usize {
+        self.batch.records.len() - self.taken
+    }
+
+    /// Reads records behind those that wait.
+    fn read(&mut self) {
+        let mut brought = std::mem::take(&mut self.spare);
+        let read = self.reader.next_batch(&mut brought);
+        self.done = !matches!(read, Ok(true));
+        if let Err(error) = read {
+            brought.clear();
+            self.error = Some(error);
+        }
+        self.brought = brought.records.len();
+        let left = self.left();
+        for record in &self.batch.records[self.taken..] {
+            append(&mut brought, &self.batch, record);
+        }
+        brought.records.rotate_right(left);
+        self.spare = std::mem::replace(&mut self.batch, brought);
+        self.taken = 0;
     }
 
     /// Moves `count` waiting records to an empty batch. The fewer are copied: those that go, or
