@@ -6,7 +6,11 @@
 
 #include <cuda_runtime.h>
 
+#include <sys/mman.h>
+
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -79,31 +83,60 @@ class Buffer {
     uint64_t capacity = 0;
 };
 
-// Memory of the host that copies go from and to without being copied once more.
+constexpr uint64_t SMALL_PAGE = 4096, LARGE_PAGE = 2 << 20;
+
+// Memory that is touched for the first time comes in small pages, slower than a copy fills them.
+inline void expect_large_pages(void *memory, uint64_t bytes) {
+    const uint64_t begin = reinterpret_cast<uint64_t>(memory), end = begin + bytes;
+    const uint64_t first = (begin + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    const uint64_t last = end / LARGE_PAGE * LARGE_PAGE;
+    // It is a wish: where it is not granted all is as it was.
+    if (first < last) madvise(reinterpret_cast<void *>(first), last - first, MADV_HUGEPAGE);
+}
+
+// Memory of the host that copies go from and to without being copied once more. The driver takes
+// long for what it makes itself; for large pages that are there, a tenth of that.
 template <class T>
 class Pinned {
   public:
     Pinned() = default;
     Pinned(const Pinned &) = delete;
     Pinned &operator=(const Pinned &) = delete;
-    ~Pinned() { cudaFreeHost(memory); }
+    ~Pinned() { release(); }
 
     T *data() const { return memory; }
 
     void reserve(uint64_t count, Budget &budget) {
         if (count <= capacity) return;
         budget.exchange(capacity * sizeof(T), count * sizeof(T));
-        cudaFreeHost(memory);
-        memory = nullptr;
-        capacity = 0;
-        check(cudaMallocHost(reinterpret_cast<void **>(&memory), count * sizeof(T)),
-              "no pinned memory");
+        release();
+        const uint64_t page = count * sizeof(T) < LARGE_PAGE ? SMALL_PAGE : LARGE_PAGE;
+        const uint64_t bytes = (count * sizeof(T) + page - 1) / page * page;
+        void *made = nullptr;
+        if (posix_memalign(&made, page, bytes) != 0) {
+            budget.exchange(count * sizeof(T), 0);
+            throw std::bad_alloc();
+        }
+        memory = static_cast<T *>(made);
         capacity = count;
+        expect_large_pages(made, bytes);
+        // Where it cannot be pinned, copies of it are correct and slower.
+        is_pinned = cudaHostRegister(made, bytes, cudaHostRegisterDefault) == cudaSuccess;
+        if (!is_pinned) cudaGetLastError();
     }
 
   private:
+    void release() {
+        if (is_pinned) cudaHostUnregister(memory);
+        std::free(memory);
+        memory = nullptr;
+        capacity = 0;
+        is_pinned = false;
+    }
+
     T *memory = nullptr;
     uint64_t capacity = 0;
+    bool is_pinned = false;
 };
 
 template <class Body>
@@ -136,6 +169,7 @@ class Stream {
 
     template <class T>
     void copy_out(T *to, const T *from, uint64_t count) {
+        expect_large_pages(to, count * sizeof(T));
         copy(to, from, count * sizeof(T), cudaMemcpyDeviceToHost);
     }
 
