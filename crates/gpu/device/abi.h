@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define GYRASE_GPU_VERSION 2
+#define GYRASE_GPU_VERSION 3
 
 // What a call comes to.
 enum gyrase_gpu_code {
@@ -112,8 +112,8 @@ struct gyrase_gpu_text {
     // Codes of letters from 1 on, and 0 for a sentinel, which ends each text.
     const uint8_t *letters;
     uint64_t length;
-    // Of a code, 1 to 8.
-    uint32_t letter_bits;
+    // How many codes there are with the sentinel's, 2 to 256.
+    uint32_t codes;
     uint32_t unused;
 };
 
@@ -173,7 +173,7 @@ int32_t gyrase_gpu_submit(void *pipeline, const gyrase_gpu_batch *batch);
 // Waits for the batch that was submitted.
 int32_t gyrase_gpu_collect(void *pipeline, gyrase_gpu_answers *to);
 // Sorts the suffixes of a text with up to so many bytes of the device: where they begin, and how
-// many letters each shares with the one before.
+// many letters each shares with the one before, unless that is null.
 int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text *text, uint64_t bytes,
                             uint32_t *positions, uint32_t *common);
 // What sketches with up to so many bytes of the device, and of pinned memory of the host; null

@@ -239,6 +239,18 @@ class Stream {
         return {by_key.Current(), by_number.Current()};
     }
 
+    // Sorts pairs of numbers by some bits of the first, and leaves the order of equals; what is
+    // given stays as it is.
+    void group_pairs(const uint32_t *numbers, const uint32_t *values, uint32_t *numbers_to,
+                     uint32_t *values_to, uint32_t count, uint32_t begin_bit, uint32_t end_bit,
+                     Budget &budget) {
+        with_scratch(budget, [&](void *scratch, size_t &bytes) {
+            return cub::DeviceRadixSort::SortPairs(scratch, bytes, numbers, numbers_to, values,
+                                                   values_to, count, static_cast<int>(begin_bit),
+                                                   static_cast<int>(end_bit), stream);
+        });
+    }
+
   private:
     void copy(void *to, const void *from, uint64_t bytes, cudaMemcpyKind kind) {
         if (bytes > 0) check(cudaMemcpyAsync(to, from, bytes, kind, stream), "cannot copy");

@@ -107,21 +107,35 @@ class Stream {
     std::pair<uint64_t *, uint32_t *> sort_pairs(uint64_t *keys, uint64_t *other_keys,
                                                  uint32_t *numbers, uint32_t *other_numbers,
                                                  uint32_t count, uint32_t end_bit, Budget &) {
-        const uint64_t mask = ~uint64_t(0) >> (64 - end_bit);
-        std::vector<uint32_t> order(count);
-        std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(), [=](uint32_t one, uint32_t other) {
-            return (keys[one] & mask) < (keys[other] & mask);
-        });
-        for (uint32_t at = 0; at < count; ++at) {
-            other_keys[at] = keys[order[at]];
-            other_numbers[at] = numbers[order[at]];
-        }
+        order(keys, numbers, other_keys, other_numbers, count, 0, end_bit);
         return {other_keys, other_numbers};
+    }
+
+    // Sorts pairs of numbers by some bits of the first, and leaves the order of equals; what is
+    // given stays as it is.
+    void group_pairs(const uint32_t *numbers, const uint32_t *values, uint32_t *numbers_to,
+                     uint32_t *values_to, uint32_t count, uint32_t begin_bit, uint32_t end_bit,
+                     Budget &) {
+        order(numbers, values, numbers_to, values_to, count, begin_bit, end_bit);
     }
 
   private:
     bool backwards = false;
+
+    template <class Key>
+    void order(const Key *keys, const uint32_t *numbers, Key *keys_to, uint32_t *numbers_to,
+               uint32_t count, uint32_t begin_bit, uint32_t end_bit) {
+        const uint64_t mask = ~uint64_t(0) >> (64 - (end_bit - begin_bit));
+        std::vector<uint32_t> order(count);
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(), [=](uint32_t one, uint32_t other) {
+            return (keys[one] >> begin_bit & mask) < (keys[other] >> begin_bit & mask);
+        });
+        for (uint32_t at = 0; at < count; ++at) {
+            keys_to[at] = keys[order[at]];
+            numbers_to[at] = numbers[order[at]];
+        }
+    }
 
     template <class T>
     void copy(T *to, const T *from, uint64_t count) {

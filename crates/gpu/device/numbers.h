@@ -4,9 +4,9 @@
 #include "warp.cuh"
 
 // Bits that numbers up to this one have.
-inline uint32_t bits_of(uint32_t most) {
+inline uint32_t bits_of(uint64_t most) {
     uint32_t bits = 1;
-    while (bits < 32 && most >> bits > 0) ++bits;
+    while (bits < 64 && most >> bits > 0) ++bits;
     return bits;
 }
 

@@ -13,6 +13,8 @@ constexpr uint32_t LANES = 32;
 
 #define GYRASE_DEVICE __device__ __forceinline__
 #define GYRASE_BOTH __host__ __device__ __forceinline__
+// Of a loop whose count is known: arrays that it goes over stay in registers.
+#define GYRASE_UNROLL _Pragma("unroll")
 
 // A value of each lane.
 template <class T>
@@ -59,6 +61,9 @@ GYRASE_DEVICE void raise_to(uint64_t *to, uint64_t value) {
 
 GYRASE_DEVICE void set_bits(uint32_t *to, uint32_t bits) { atomicOr(to, bits); }
 
+// What there was before.
+GYRASE_DEVICE uint32_t add_to(uint32_t *to, uint32_t number) { return atomicAdd(to, number); }
+
 // Four neighbouring words; in one load where their address allows it.
 struct Words {
     uint32_t all[4];
@@ -76,6 +81,7 @@ GYRASE_DEVICE Words four_words(const uint32_t *at) {
 
 #define GYRASE_DEVICE inline
 #define GYRASE_BOTH inline
+#define GYRASE_UNROLL
 
 template <class T>
 struct Lanes {
@@ -134,6 +140,12 @@ inline void raise_to(uint64_t *to, uint64_t value) {
 }
 
 inline void set_bits(uint32_t *to, uint32_t bits) { *to |= bits; }
+
+inline uint32_t add_to(uint32_t *to, uint32_t number) {
+    const uint32_t there = *to;
+    *to += number;
+    return there;
+}
 
 struct Words {
     uint32_t all[4];

@@ -25,26 +25,38 @@ impl GpuShare<'_> {
     /// # Panics
     /// When the text does not end with a sentinel.
     pub fn suffixes(&self, text: &[u8]) -> Result<GpuSuffixes, GpuError> {
+        let mut common = vec![0; text.len()];
+        let positions = self.sort_suffixes(text, Some(&mut common))?;
+        Ok(GpuSuffixes { positions, common })
+    }
+
+    /// The same without what suffixes share: where they begin, in their order.
+    ///
+    /// # Errors
+    /// See [`GpuShare::suffixes`].
+    ///
+    /// # Panics
+    /// When the text does not end with a sentinel.
+    pub fn suffix_array(&self, text: &[u8]) -> Result<Vec<u32>, GpuError> {
+        self.sort_suffixes(text, None)
+    }
+
+    fn sort_suffixes(&self, text: &[u8], common: Option<&mut [u32]>) -> Result<Vec<u32>, GpuError> {
         let ends = text.last().is_none_or(|&last| last == SENTINEL);
         assert!(ends, "a sentinel ends a set of texts");
-        let (codes, letters) = codes_of(text);
+        let (codes, last) = codes_of(text);
         let coded: Vec<u8> = text
             .iter()
             .map(|&letter| codes[usize::from(letter)])
             .collect();
-        // As many bits as the largest code has, and at least one.
-        let bits = u8::BITS - letters.max(1).leading_zeros();
-        let mut sorted = GpuSuffixes {
-            positions: vec![0; text.len()],
-            common: vec![0; text.len()],
-        };
+        let mut positions = vec![0; text.len()];
         self.library.functions.suffixes(
             self.gpu.number,
-            (&coded, bits),
+            (&coded, u32::from(last.max(1)) + 1),
             self.memory,
-            (&mut sorted.positions, &mut sorted.common),
+            (&mut positions, common),
         )?;
-        Ok(sorted)
+        Ok(positions)
     }
 }
 

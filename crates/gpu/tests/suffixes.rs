@@ -28,7 +28,9 @@ fn share<'g>(library: &'g GpuLibrary, gpu: &'g Gpu, memory: u64) -> GpuShare<'g>
 
 fn check(library: &GpuLibrary, text: &[u8]) {
     let gpu = library.gpu(None).unwrap();
-    let sorted = share(library, &gpu, 1 << 30).suffixes(text).unwrap();
+    let share = share(library, &gpu, 1 << 30);
+    let sorted = share.suffixes(text).unwrap();
+    assert_eq!(share.suffix_array(text).unwrap(), sorted.positions);
     let mut expected: Vec<usize> = (0..text.len()).collect();
     expected.sort_by(|&one, &other| compared(text, one, other).1);
     let shown = &text[..text.len().min(60)];
@@ -112,6 +114,65 @@ fn suffixes_are_in_order() {
         &copy,
     ];
     check(&library, &ended(&copies.concat()));
+}
+
+/// So many times the same letters, and behind each what tells it from others.
+fn times(count: usize, copy: &[u8], told: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
+    (0..count)
+        .flat_map(|number| [copy, &told(number)].concat())
+        .collect()
+}
+
+#[test]
+fn buckets_of_every_size_are_sorted() {
+    let Some(path) = twin::twin(Path::new(env!("CARGO_TARGET_TMPDIR"))) else {
+        return;
+    };
+    let library = GpuLibrary::load(path).unwrap();
+    let ended = |letters: &[u8]| [letters, &[0]].concat();
+    let copy = random(50, b"ACGT", 21);
+    // About as many as a small bucket has, and as a warp looks at.
+    let counts = [2, 31, 32, 33, 34, 65, 224, 225, 256, 257];
+    for count in counts {
+        let seed = |number| (count * 1000 + number) as u64;
+        // All stay together until the copies end, and then they part at once.
+        let told = |number| random(40, b"ACGT", seed(number));
+        check(&library, &ended(&times(count, &copy, told)));
+        // The same, and a sentinel ends each.
+        check(&library, &times(count, &copy, |_| vec![0]));
+        // Large ones become small ones, which stay for a while: there are two or three of each.
+        let told = |number| random(80, b"ACGT", seed(number % (count / 2 + 1)));
+        check(&library, &ended(&times(count, &copy, told)));
+        // Of each bucket a few part: they become large ones, and then alone.
+        let told = |number| match number % 40 {
+            0 => random(9, b"AC", seed(number)),
+            _ => b"T".to_vec(),
+        };
+        check(&library, &ended(&times(count, &copy, told)));
+        // A few letters, and all others.
+        let told = |number| vec![b'A' + number as u8 % 3; number % 67 + 1];
+        check(&library, &ended(&times(count, b"GT", told)));
+    }
+}
+
+#[test]
+fn alphabets_of_every_size_are_sorted() {
+    let Some(path) = twin::twin(Path::new(env!("CARGO_TARGET_TMPDIR"))) else {
+        return;
+    };
+    let library = GpuLibrary::load(path).unwrap();
+    for size in (1..=20).chain([31, 32, 63, 64, 127, 128, 129, 254, 255]) {
+        let alphabet: Vec<u8> = (0..size).map(|letter| 255 - letter).collect();
+        // The letters of a key, and one more or less.
+        let key = (1..).find(|&letters| (u128::from(size) + 1).pow(letters) > 1 << 64);
+        let key = key.unwrap() as usize - 1;
+        for length in [key - 1, key, key + 1, 2 * key, 3 * key + 1] {
+            let letters = random(length, &alphabet, u64::from(size));
+            let last = vec![alphabet[0]; length];
+            check(&library, &[&letters[..], &[0], &letters, &[0]].concat());
+            check(&library, &[&last[..], &[0], &last, &letters, &[0]].concat());
+        }
+    }
 }
 
 #[test]

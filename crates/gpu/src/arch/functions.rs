@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::ManuallyDrop;
 use std::path::Path;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
@@ -14,7 +14,7 @@ use super::raw::{
 use crate::error::GpuError;
 
 /// The version of the functions that this file calls.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 
 /// What a call comes to, by `gyrase_gpu_code`.
 const FINE: i32 = 0;
@@ -116,18 +116,21 @@ impl Functions {
         Ok((name.to_string_lossy().into_owned(), device))
     }
 
-    /// Sorts the suffixes of a text of codes, each of so many bits, into two slices as long as it.
+    /// Sorts the suffixes of a text of so many codes into slices as long as it; what they share is
+    /// not asked for where there is no slice for it.
     pub(crate) fn suffixes(
         &self,
         number: usize,
-        (codes, bits): (&[u8], u32),
+        (letters, codes): (&[u8], u32),
         bytes: u64,
-        (positions, common): (&mut [u32], &mut [u32]),
+        (positions, common): (&mut [u32], Option<&mut [u32]>),
     ) -> Result<(), GpuError> {
-        assert!(positions.len() == codes.len() && common.len() == codes.len());
-        let text = RawText::new(codes, bits);
-        let (positions, common) = (positions.as_mut_ptr(), common.as_mut_ptr());
-        // SAFETY: the text outlives the call, and both slices have a number for each letter.
+        let length = letters.len();
+        assert!(positions.len() == length && common.as_ref().is_none_or(|to| to.len() == length));
+        let text = RawText::new(letters, codes);
+        let positions = positions.as_mut_ptr();
+        let common = common.map_or(ptr::null_mut(), <[u32]>::as_mut_ptr);
+        // SAFETY: the text outlives the call, and the slices have a number for each letter.
         let code = unsafe { (self.suffixes)(number as i32, &text, bytes, positions, common) };
         self.check(code)
     }

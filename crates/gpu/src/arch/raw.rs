@@ -203,18 +203,18 @@ impl Default for RawSketches {
 pub(crate) struct RawText<'t> {
     letters: *const u8,
     length: u64,
-    letter_bits: u32,
+    codes: u32,
     unused: u32,
     of: PhantomData<&'t [u8]>,
 }
 
 impl<'t> RawText<'t> {
-    /// Codes of letters, each of so many bits.
-    pub(super) fn new(codes: &'t [u8], bits: u32) -> RawText<'t> {
+    /// Letters as codes, of which there are so many.
+    pub(super) fn new(letters: &'t [u8], codes: u32) -> RawText<'t> {
         RawText {
-            letters: codes.as_ptr(),
-            length: codes.len() as u64,
-            letter_bits: bits,
+            letters: letters.as_ptr(),
+            length: letters.len() as u64,
+            codes,
             unused: 0,
             of: PhantomData,
         }
