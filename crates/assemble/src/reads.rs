@@ -11,7 +11,7 @@ use gyrase_fabric::World;
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_seq::{Batch, encode};
 use gyrase_tabulate::{Source, TabulateError};
-use gyrase_work::{Ahead, Cancelled, Feed, Progress, in_order, in_parallel};
+use gyrase_work::{Cancelled, Feed, Fetching, Progress, in_order, in_parallel};
 
 use crate::config::{AssemblyError, Library};
 use crate::foreign::{AdapterReads, count_adapters};
@@ -283,8 +283,8 @@ impl Feed for Dealt {
         Ok(false)
     }
 
-    fn ahead(&self) -> Option<Ahead> {
-        self.source.ahead()
+    fn fetching(&self) -> Option<Fetching> {
+        self.source.fetching()
     }
 }
 

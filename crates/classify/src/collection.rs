@@ -26,8 +26,8 @@ pub struct Collection {
 /// Bytes that classifying takes, about, whatever the databases; for each thread its batches, their
 /// answers, what is looked up; for each target, its name apart, and for each thread besides; for
 /// each taxon.
-const FIXED: u64 = 20 << 20;
-const PER_THREAD: u64 = 6 << 20;
+const FIXED: u64 = 24 << 20;
+const PER_THREAD: u64 = 9 << 20;
 const PER_TARGET: u64 = 64;
 const PER_TARGET_AND_THREAD: u64 = 16;
 const PER_TAXON: u64 = 256;

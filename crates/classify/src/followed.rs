@@ -2,7 +2,7 @@
 
 use gyrase_seq::Batch;
 use gyrase_tabulate::{Source, TabulateError};
-use gyrase_work::{Ahead, Feed, Progress};
+use gyrase_work::{Feed, Fetching, Progress};
 
 use crate::lane::Lane;
 
@@ -43,7 +43,7 @@ impl Feed for Followed<'_> {
         Ok(more)
     }
 
-    fn ahead(&self) -> Option<Ahead> {
-        self.source.ahead()
+    fn fetching(&self) -> Option<Fetching> {
+        self.source.fetching()
     }
 }

@@ -13,7 +13,7 @@ use gyrase_fabric::World;
 use gyrase_seq::{Batch, Record, Span};
 use gyrase_tabulate::TabulateError;
 use gyrase_taxonomy::Taxon;
-use gyrase_work::{Ahead, Feed};
+use gyrase_work::{Feed, Fetching};
 
 use crate::bytes::{Reader, put_section};
 use crate::dealt::Dealt;
@@ -60,8 +60,8 @@ impl<F: ReadFeed> Feed for Share<F> {
         Ok(any)
     }
 
-    fn ahead(&self) -> Option<Ahead> {
-        self.feed.ahead()
+    fn fetching(&self) -> Option<Fetching> {
+        self.feed.fetching()
     }
 }
 
@@ -153,8 +153,8 @@ impl<F: ReadFeed> Feed for Stopping<'_, F> {
         Ok(true)
     }
 
-    fn ahead(&self) -> Option<Ahead> {
-        self.feed.ahead()
+    fn fetching(&self) -> Option<Fetching> {
+        self.feed.fetching()
     }
 }
 

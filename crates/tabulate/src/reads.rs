@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gyrase_fastx::{Options, PairedReader, Reader};
 use gyrase_seq::Batch;
-use gyrase_work::{Ahead, Feed};
+use gyrase_work::{Feed, Fetching};
 
 use crate::TabulateError;
 
@@ -47,7 +47,7 @@ impl Feed for Source {
         }?)
     }
 
-    fn ahead(&self) -> Option<Ahead> {
+    fn fetching(&self) -> Option<Fetching> {
         Some(match self {
             Source::Single(reader) => Arc::new(reader.fetching()),
             Source::Paired(reader) => Arc::new(reader.fetching()),

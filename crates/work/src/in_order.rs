@@ -1,7 +1,8 @@
 //! Tasks through many threads and out again in their order.
 
-use std::sync::mpsc::sync_channel;
-use std::sync::{Arc, Condvar, Mutex};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use tracing::info_span;
 
@@ -12,7 +13,7 @@ use crate::{Cancelled, Progress};
 const ON_THE_WAY: usize = 4;
 
 /// What threads do at the same time before each asks for a task.
-pub type Ahead = Arc<dyn Fn() + Send + Sync>;
+pub type Fetching = Arc<dyn Fn() + Send + Sync>;
 
 /// What gives tasks, one after the other.
 pub trait Feed: Send {
@@ -29,47 +30,69 @@ pub trait Feed: Send {
 
     /// What threads may do for tasks ahead of [`Feed::next`], which only one is in at a time, such
     /// as reading their text.
-    fn ahead(&self) -> Option<Ahead> {
+    fn fetching(&self) -> Option<Fetching> {
         None
     }
 }
 
-/// Whose turn it is to pass something on: the task of that number, counted from 0.
-#[derive(Debug, Default)]
-pub struct Turn {
-    /// The task, and whether the run has failed.
-    now: Mutex<(usize, bool)>,
+/// What was made of tasks, until those before them are done.
+struct Held<R> {
+    state: Mutex<Waiting<R>>,
     changed: Condvar,
+    /// How many may wait.
+    most: usize,
 }
 
-impl Turn {
-    /// Waits for the turn of `task`; false when the run has failed.
-    pub fn wait(&self, task: usize) -> bool {
+struct Waiting<R> {
+    /// The task that is passed on next, counted from 0.
+    next: usize,
+    made: BTreeMap<usize, R>,
+    /// Nothing is passed on any more.
+    failed: bool,
+}
+
+impl<R> Held<R> {
+    fn new(most: usize) -> Held<R> {
+        let state = Waiting {
+            next: 0,
+            made: BTreeMap::new(),
+            failed: false,
+        };
+        Held {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            most,
+        }
+    }
+
+    /// Passes on what was made of a task and of those that waited for it, or holds it; waits while
+    /// too many are held. False when the run has failed.
+    fn pass(&self, task: usize, made: R, on: &SyncSender<R>) -> bool {
         let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
-        let now = self
-            .now
-            .lock()
-            .expect("no thread panics while it holds the turn");
-        let now = self.changed.wait_while(now, |now| now.0 != task && !now.1);
-        !now.expect("no thread panics while it holds the turn").1
+        let mut state = self.lock();
+        state.made.insert(task, made);
+        loop {
+            let next = state.next;
+            let Some(made) = state.made.remove(&next).filter(|_| !state.failed) else {
+                break;
+            };
+            state.next += 1;
+            state.failed = on.send(made).is_err();
+        }
+        self.changed.notify_all();
+        let too_many = |state: &mut Waiting<R>| state.made.len() >= self.most && !state.failed;
+        let state = self.changed.wait_while(state, too_many);
+        !state.unwrap_or_else(PoisonError::into_inner).failed
     }
 
-    /// Gives the turn to the next task.
-    pub fn pass(&self) {
-        self.now
-            .lock()
-            .expect("no thread panics while it holds the turn")
-            .0 += 1;
+    /// Wakes all that wait: nothing is passed on any more.
+    fn fail(&self) {
+        self.lock().failed = true;
         self.changed.notify_all();
     }
 
-    /// Wakes all that wait: nobody gets a turn any more.
-    pub fn fail(&self) {
-        self.now
-            .lock()
-            .expect("no thread panics while it holds the turn")
-            .1 = true;
-        self.changed.notify_all();
+    fn lock(&self) -> MutexGuard<'_, Waiting<R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -95,30 +118,29 @@ pub fn in_order<F: Feed, S, R: Send, E: From<F::Error>>(
     work: impl Fn(&mut S, &F::Task) -> R + Sync,
     mut emit: impl FnMut(&F::Task, R) -> Result<(), E>,
 ) -> Result<(), E> {
-    let ahead = feed.ahead();
+    let fetching = feed.fetching();
     let shared = Mutex::new(Shared {
         feed,
         taken: 0,
         ended: false,
         spare: Vec::new(),
     });
-    let turn = Turn::default();
+    let held = Held::new(threads.max(1));
     let (results, received) = sync_channel(ON_THE_WAY);
     // Whoever is stopped is stopped by somebody with an error of his own.
-    let lane = |results: std::sync::mpsc::SyncSender<(F::Task, R)>| -> Result<(), F::Error> {
-        let guard = Guard(&turn);
+    let lane = |results: SyncSender<(F::Task, R)>| -> Result<(), F::Error> {
+        let guard = Guard(&held);
         let mut state = start();
         let ask = || {
-            ahead.iter().for_each(|ahead| ahead());
+            fetching.iter().for_each(|fetch| fetch());
             take(&shared, progress)
         };
         while let Some((number, task)) = ask()? {
             let made =
                 info_span!(target: "gyrase::trace", "answer").in_scope(|| work(&mut state, &task));
-            if !turn.wait(number) || results.send((task, made)).is_err() {
+            if !held.pass(number, (task, made), &results) {
                 return Ok(());
             }
-            turn.pass();
         }
         std::mem::forget(guard);
         Ok(())
@@ -136,7 +158,7 @@ pub fn in_order<F: Feed, S, R: Send, E: From<F::Error>>(
         for (task, made) in received {
             outcome = emit(&task, made);
             if outcome.is_err() {
-                turn.fail();
+                held.fail();
                 break;
             }
             lock(&shared).spare.push(task);
@@ -178,14 +200,14 @@ fn take<F: Feed>(
     Ok(Some((shared.taken - 1, task)))
 }
 
-fn lock<F: Feed>(shared: &Mutex<Shared<F>>) -> std::sync::MutexGuard<'_, Shared<F>> {
+fn lock<F: Feed>(shared: &Mutex<Shared<F>>) -> MutexGuard<'_, Shared<F>> {
     shared.lock().expect("no thread panics while it reads")
 }
 
 /// Wakes the others when a thread leaves early, be it by an error or by a panic.
-struct Guard<'a>(&'a Turn);
+struct Guard<'a, R>(&'a Held<R>);
 
-impl Drop for Guard<'_> {
+impl<R> Drop for Guard<'_, R> {
     fn drop(&mut self) {
         self.0.fail();
     }

@@ -20,11 +20,13 @@ pub mod machine;
 mod progress;
 mod runs;
 mod system;
+mod turn;
 mod vectors;
 
 pub use ahead::in_order_ahead;
-pub use in_order::{Ahead, Feed, Turn, in_order};
+pub use in_order::{Feed, Fetching, in_order};
 pub use in_parallel::in_parallel;
 pub use progress::{Cancelled, Progress, Stage};
 pub use runs::{run_of, runner};
+pub use turn::Turn;
 pub use vectors::Vectors;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gyrase_seq::Batch;
 use gyrase_tabulate::TabulateError;
-use gyrase_work::{Ahead, Feed, Progress, in_order};
+use gyrase_work::{Feed, Fetching, Progress, in_order};
 
 use super::answer::Spans;
 use super::error::QueryError;
@@ -129,8 +129,8 @@ impl<F: ReadFeed> Feed for Batches<F> {
         Ok(more)
     }
 
-    fn ahead(&self) -> Option<Ahead> {
-        self.feed.ahead()
+    fn fetching(&self) -> Option<Fetching> {
+        self.feed.fetching()
     }
 }
 
