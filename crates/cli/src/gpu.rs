@@ -1,7 +1,6 @@
 //! The GPU that a run uses, where there is one.
 
 use std::fmt::Display;
-use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -10,23 +9,19 @@ use gyrase_gpu::{Gpu, GpuError, GpuLibrary, GpuShare};
 use gyrase_picture::words::bytes;
 
 use crate::failure::{Code, Failure, Result};
-use crate::places;
 use crate::session::Session;
 use crate::size::Size;
 
 /// The share of a GPU's free memory that a run takes when `--gpu-memory` is not given.
 const SHARE: f64 = 0.9;
 
-/// Bytes of inputs below which nobody who did not ask for a GPU counts or builds on one: it takes
-/// longer to begin.
-const LEAST: u64 = 1 << 30;
-
 /// Whether a GPU is used, and which.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "GPU")]
 pub struct GpuArgs {
-    /// Use a GPU, with the same result: the first one where it can be used and there is enough to
-    /// do (auto), none (off), or the one of this number, from 0, and fail where it cannot be used
+    /// Use a GPU, with the same result: the first one where it can be used and is faster than many
+    /// cores (auto), none (off), or the one of this number, from 0, and fail where it cannot be
+    /// used
     #[arg(long, value_name = "WHICH", default_value = "auto")]
     gpu: Which,
 
@@ -107,11 +102,10 @@ impl GpuArgs {
         }
     }
 
-    /// The same where it is worth it for large files, and for pipes, of which nobody knows how
-    /// large they are.
-    pub fn find_for(&self, files: &[PathBuf], session: &Session) -> Result<Option<Found>> {
-        let is_worth = places::stored_bytes(files).is_none_or(|bytes| bytes >= LEAST);
-        self.find(is_worth, session)
+    /// The GPU of the number that was asked for. Nobody else counts or builds on one, where it is
+    /// no faster than many cores.
+    pub fn find_named(&self, session: &Session) -> Result<Option<Found>> {
+        self.find(false, session)
     }
 
     fn look(&self, number: Option<usize>) -> std::result::Result<Found, GpuError> {

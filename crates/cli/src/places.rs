@@ -92,12 +92,6 @@ pub fn is_file(path: &Path) -> bool {
     path.as_os_str() != "-" && path.metadata().map_or(true, |there| there.is_file())
 }
 
-/// Bytes of files, as they are stored; nothing where one is a pipe or a device.
-pub fn stored_bytes(paths: &[PathBuf]) -> Option<u64> {
-    let size = |path: &PathBuf| path.metadata().ok().filter(|there| there.is_file());
-    paths.iter().map(|path| Some(size(path)?.len())).sum()
-}
-
 /// True where a file will be that holds the text as it is.
 pub fn is_plain(path: &Path) -> bool {
     is_file(path) && Compression::for_output(path) == Compression::Plain

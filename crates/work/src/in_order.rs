@@ -1,7 +1,7 @@
 //! Tasks through many threads and out again in their order.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use tracing::info_span;
@@ -116,7 +116,7 @@ pub fn in_order<F: Feed, S, R: Send, E: From<F::Error>>(
     progress: &Progress,
     start: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &F::Task) -> R + Sync,
-    mut emit: impl FnMut(&F::Task, R) -> Result<(), E>,
+    emit: impl FnMut(&F::Task, R) -> Result<(), E>,
 ) -> Result<(), E> {
     let fetching = feed.fetching();
     let shared = Mutex::new(Shared {
@@ -154,14 +154,10 @@ pub fn in_order<F: Feed, S, R: Send, E: From<F::Error>>(
             })
             .collect();
         drop(results);
-        let mut outcome = Ok(());
-        for (task, made) in received {
-            outcome = emit(&task, made);
-            if outcome.is_err() {
-                held.fail();
-                break;
-            }
-            lock(&shared).spare.push(task);
+        let mut outcome = emit_all(received, &shared, emit);
+        // Nobody receives any more, so that no thread is stopped with what is held in its hands.
+        if outcome.is_err() {
+            held.fail();
         }
         for lane in lanes {
             let done = lane
@@ -172,6 +168,19 @@ pub fn in_order<F: Feed, S, R: Send, E: From<F::Error>>(
         }
         outcome
     })
+}
+
+/// Emits what comes, and keeps the tasks to be filled again.
+fn emit_all<F: Feed, R, E>(
+    received: Receiver<(F::Task, R)>,
+    shared: &Mutex<Shared<F>>,
+    mut emit: impl FnMut(&F::Task, R) -> Result<(), E>,
+) -> Result<(), E> {
+    for (task, made) in received {
+        emit(&task, made)?;
+        lock(shared).spare.push(task);
+    }
+    Ok(())
 }
 
 /// The next task and its number, or `None` at the end.
@@ -210,5 +219,75 @@ struct Guard<'a, R>(&'a Held<R>);
 impl<R> Drop for Guard<'_, R> {
     fn drop(&mut self) {
         self.0.fail();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// The numbers up to one.
+    struct Numbers(usize, usize);
+
+    impl Feed for Numbers {
+        type Task = usize;
+        type Error = Cancelled;
+
+        fn next(&mut self, task: &mut usize) -> Result<bool, Cancelled> {
+            *task = self.0;
+            self.0 += 1;
+            Ok(*task < self.1)
+        }
+    }
+
+    #[test]
+    fn a_thread_goes_on_while_a_task_before_its_own_takes_long() {
+        for threads in [2, 3, 8] {
+            let (done, awaited) = channel();
+            let awaited = Mutex::new(awaited);
+            let mut emitted = Vec::new();
+            let work = |_: &mut (), &task: &usize| match task {
+                // Long enough for the others to fill what is held.
+                0 => awaited
+                    .lock()
+                    .unwrap()
+                    .recv_timeout(Duration::from_secs(60))
+                    .is_ok(),
+                _ if task == threads => done.send(()).is_ok(),
+                _ => true,
+            };
+            let progress = Progress::default();
+            let emit = |&task: &usize, made| {
+                emitted.push((task, made));
+                Ok::<_, Cancelled>(())
+            };
+            in_order(threads, Numbers(0, 50), &progress, || (), work, emit).unwrap();
+            assert!(
+                emitted.into_iter().eq((0..50).map(|task| (task, true))),
+                "{threads}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_fails_ends_all() {
+        let progress = Progress::default();
+        let mut last = 0;
+        let failed = in_order(
+            3,
+            Numbers(0, 500),
+            &progress,
+            || (),
+            |(), _| (),
+            |&task, ()| {
+                last = task;
+                if task == 70 { Err(Cancelled) } else { Ok(()) }
+            },
+        );
+        assert!(failed.is_err());
+        assert_eq!(last, 70);
     }
 }

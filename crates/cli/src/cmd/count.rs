@@ -176,7 +176,7 @@ impl Count {
                 path.display()
             );
         }
-        let found = self.gpu.find_for(&config.inputs, session)?;
+        let found = self.gpu.find_named(session)?;
         let on_gpu = gpu::open(&self.gpu, found.as_ref(), &config)?;
         let summary = session.shown(|progress| match (session.job(), &on_gpu) {
             (Some(job), _) => count_in(job, &config, session, progress),

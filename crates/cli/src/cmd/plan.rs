@@ -124,7 +124,7 @@ impl Plan {
 fn count(verb: &Count, session: &Session) -> Result<()> {
     let config = verb.config(session)?;
     session.keep_apart(verb.lists().iter().chain(&config.inputs), [])?;
-    let found = verb.gpu.find_for(&config.inputs, session)?;
+    let found = verb.gpu.find_named(session)?;
     let on_gpu = gpu::open(&verb.gpu, found.as_ref(), &config)?;
     let plan = match &on_gpu {
         Some(on_gpu) => on_gpu.plan(&config)?,

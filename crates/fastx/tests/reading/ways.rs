@@ -386,6 +386,32 @@ fn mates_stay_together() {
 }
 
 #[test]
+fn few_mates_that_wait_are_given_with_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = [1, 2].map(|mate| folder.path().join(format!("{mate}.fq")));
+    for (mate, path) in (1..).zip(&paths) {
+        let read = |number| format!("@{number}/{mate}\n{0}\n+\n{0}\n", "A".repeat(99 + mate));
+        std::fs::write(path, (0..4000).map(read).collect::<String>()).unwrap();
+    }
+    let options = Options {
+        batch_bytes: 20_000,
+        ..Options::default()
+    };
+    let mut reader = PairedReader::open(&paths[0], &paths[1], &options).unwrap();
+    let fetching = reader.fetching();
+    let (mut first, mut second, mut counts) = (Batch::default(), Batch::default(), Vec::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..50).for_each(|_| fetching()));
+        while reader.next_batches(&mut first, &mut second).unwrap() {
+            counts.push(first.records.len());
+        }
+    });
+    assert_eq!(counts.iter().sum::<usize>(), 4000);
+    counts.pop();
+    assert!(counts.iter().all(|&count| count > 40), "{counts:?}");
+}
+
+#[test]
 fn mates_out_of_step_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let [one, two] = ["1.fq", "2.fq"].map(|name| folder.path().join(name));

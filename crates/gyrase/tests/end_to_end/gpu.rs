@@ -305,7 +305,7 @@ fn a_gpu_counts_kmers_as_the_processor_does() {
     let least: u64 = place.least_memory(1).parse().unwrap();
     let beside_a_gpu = (least + (64 << 20)).to_string();
     let solid = ["--min-count", "2"];
-    // So little is not worth it.
+    // Nobody asked for one.
     let (expected, report) = counted(&place, library, "auto", &solid);
     assert!(report["gpu"].is_null());
     for (memory, spills) in [("2G", false), (&beside_a_gpu, true)] {

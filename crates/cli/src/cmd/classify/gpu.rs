@@ -10,7 +10,7 @@ use crate::gpu::GpuArgs;
 use crate::session::Session;
 
 /// Bytes of reads below which no GPU is used that nobody asked for: it takes longer to begin.
-const LEAST: u64 = 64 << 20;
+const LEAST: u64 = 1 << 30;
 
 /// The share of a database's bytes that reads have at least, likewise: all of it is verified and
 /// brought to the GPU first.

@@ -146,7 +146,7 @@ impl Build {
         let taxonomy = gyrase_taxonomy::files(&self.taxonomy);
         session.same_files(taxonomy.into_iter().chain(self.map.iter().cloned()))?;
         let taxa = Taxa::read(&self.taxonomy, &self.map, &files, session)?;
-        let found = self.gpu.find_for(&files, session)?;
+        let found = self.gpu.find_named(session)?;
         let (summary, _) = taxa.build(
             files.clone(),
             Some(output.clone()),

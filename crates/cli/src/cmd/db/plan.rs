@@ -60,7 +60,7 @@ impl PlanDb {
                 let files = folders::files(&verb.references, Wanted::References, session)?;
                 let taxa = Taxa::read_small(&verb.taxonomy, &verb.map, session)?;
                 let parameters = verb.sketching.parameters()?;
-                let found = verb.gpu.find_for(&files, session)?;
+                let found = verb.gpu.find_named(session)?;
                 let gpu = found.as_ref().map(|found| (&verb.gpu, found));
                 tell(files, parameters, (None, 0), (&taxa, gpu), session)
             }
