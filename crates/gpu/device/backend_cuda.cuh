@@ -169,7 +169,6 @@ class Stream {
 
     template <class T>
     void copy_out(T *to, const T *from, uint64_t count) {
-        expect_large_pages(to, count * sizeof(T));
         copy(to, from, count * sizeof(T), cudaMemcpyDeviceToHost);
     }
 

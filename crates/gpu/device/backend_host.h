@@ -27,6 +27,8 @@ inline void describe(int, gyrase_gpu_device &to) {
 
 inline void use(int) {}
 
+inline void expect_large_pages(void *, uint64_t) {}
+
 template <class T>
 class Buffer {
   public:

@@ -40,6 +40,7 @@ class SuffixSort {
     void run(uint32_t *positions, uint32_t *common) {
         first_round();
         while (small + large > 0) next_round();
+        backend::expect_large_pages(positions, uint64_t(length) * sizeof *positions);
         stream.copy_out(positions, sorted, length);
         if (common != nullptr) share(common);
         stream.wait();
@@ -131,6 +132,7 @@ class SuffixSort {
         stream.launch(Common{text.data(), length, previous, by_position},
                       tasks_of((uint64_t(length) + STRETCH - 1) / STRETCH));
         stream.launch(InOrder{sorted, length, by_position, ordered}, tasks_of(length));
+        backend::expect_large_pages(common, uint64_t(length) * sizeof *common);
         stream.copy_out(common, ordered, length);
     }
 
