@@ -46,7 +46,7 @@ const OTHERS: [(&str, &str); 12] = [
 ];
 
 /// What examples name that is large, or somewhere else, or a taxon that the small taxonomy lacks.
-const SMALLER: [(&str, &str); 14] = [
+const SMALLER: [(&str, &str); 15] = [
     ("ssd --paper", "ssd --batches 1 --paper"),
     (
         "lab ssd --paper",
@@ -64,6 +64,7 @@ const SMALLER: [(&str, &str); 14] = [
     ("gyrase serve ", "served --listen 127.0.0.1:0 "),
     ("/var/lib/gyrase", "jobs"),
     ("127.0.0.1:9090", "127.0.0.1:0"),
+    ("--gpu 0", "--gpu auto"),
 ];
 
 /// Verbs whose examples need what not every machine has: a compiler for MPI, another machine.
