@@ -131,25 +131,24 @@ pub fn measure(
     // Once to warm up: the first run pays for pages that later ones find.
     timed(&halves[..1], 1)?;
     let half = timed(&halves[..1], 1)?;
-    let whole = timed(&halves, 1)?;
-    let together = match config.threads {
-        1 => whole,
-        threads => timed(&halves, threads)?,
+    let alone = timed(&halves, 1)?;
+    // Other work of a moment makes a run longer, never shorter.
+    let whole = match config.threads {
+        1 => alone.sooner(timed(&halves, 1)?),
+        threads => timed(&halves, threads)?.sooner(timed(&halves, threads)?),
     };
     let (bases, kmers) = (whole.read.bases as f64, whole.read.kmers as f64);
-    let each = |seconds: f64, of: f64| if of > 0.0 { seconds / of } else { 0.0 };
-    let alone = whole.cut + whole.count;
-    let gain =
-        (alone / (together.cut + together.count).max(1e-9)).clamp(1.0, config.threads as f64);
+    let gain = (alone.seconds() / whole.seconds().max(1e-9)).clamp(1.0, config.threads as f64);
+    let of_thread = |seconds: f64, of: f64| if of > 0.0 { seconds * gain / of } else { 0.0 };
     let machine = MeasuredMachine {
         read_bytes_per_second: read,
         write_bytes_per_second: write,
         threads: config.threads,
         gain_of_threads: gain,
         inflate_seconds_per_byte: inflate,
-        cut_seconds_per_base: each(whole.cut, bases),
-        count_seconds_per_kmer: each(whole.count, kmers),
-        start_seconds: nothing.cut + nothing.count,
+        cut_seconds_per_base: of_thread(whole.cut, bases),
+        count_seconds_per_kmer: of_thread(whole.count, kmers),
+        start_seconds: nothing.seconds(),
         memory: config.memory,
     };
     Ok((machine, data(config, &half, &whole)?))
@@ -163,6 +162,22 @@ struct Timed {
     file_bytes: u64,
     cut: f64,
     count: f64,
+}
+
+impl Timed {
+    /// Of what the model has rates for.
+    fn seconds(&self) -> f64 {
+        self.cut + self.count
+    }
+
+    /// The one of two runs of the same work that took less.
+    fn sooner(self, other: Timed) -> Timed {
+        if other.seconds() < self.seconds() {
+            other
+        } else {
+            self
+        }
+    }
 }
 
 fn time(
@@ -234,30 +249,32 @@ fn read_rate(inputs: &[PathBuf], threads: usize) -> Option<f64> {
     let size = |path: &&PathBuf| path.metadata().map_or(0, |found| found.len());
     let largest = inputs.iter().max_by_key(size)?;
     let (all, parts) = (size(&largest), threads as u64);
-    let start = Instant::now();
-    let read = in_parallel((0..parts).collect(), |part| {
-        let most = (READ / parts).min(all / parts + 1);
-        read_part(largest, all / parts * part, most, &mut vec![0; BLOCK])
+    let rates = in_parallel((0..parts).collect(), |part| {
+        let most = (READ / parts).min(all / parts);
+        part_rate(largest, all / parts * part, most, &mut vec![0; BLOCK])
     });
-    let (read, seconds) = (
-        read.ok()?.iter().sum::<u64>(),
-        start.elapsed().as_secs_f64(),
-    );
-    (read > 0 && seconds > 0.0).then(|| read as f64 / seconds)
+    let rate = rates.ok()?.iter().sum::<f64>();
+    (rate > 0.0).then_some(rate)
 }
 
-/// Reads about `most` bytes of a file from a place on; returns how many there were.
-fn read_part(path: &Path, from: u64, most: u64, block: &mut [u8]) -> io::Result<u64> {
+/// Bytes a second of a part of a file, by those behind its first quarter: the system has begun to
+/// read ahead by then, and is as far ahead at the end.
+fn part_rate(path: &Path, from: u64, most: u64, block: &mut [u8]) -> io::Result<f64> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(from))?;
+    let mut timed = (0, Instant::now());
     let mut read = 0;
     while read < most {
         match file.read(block)? {
             0 => break,
             got => read += got as u64,
         }
+        if timed.0 == 0 && read >= most / 4 {
+            timed = (read, Instant::now());
+        }
     }
-    Ok(read)
+    let seconds = timed.1.elapsed().as_secs_f64();
+    Ok((read - timed.0) as f64 / seconds.max(1e-9))
 }
 
 /// What can be written and kept in a second.
@@ -285,12 +302,7 @@ fn write_rate(path: &Path) -> io::Result<f64> {
 /// Writes the beginning of the reads to two plain files of about equal size; and what it takes to
 /// decompress a byte of text.
 fn sample(config: &BottleneckConfig, folder: &Path) -> Result<(Vec<PathBuf>, f64), SsdError> {
-    let options = Options {
-        serial: true,
-        whole_records: true,
-        ..Options::default()
-    };
-    let inputs = Inputs::open(&config.inputs, options).map_err(TabulateError::from)?;
+    let inputs = in_one_thread(&config.inputs)?;
     let compressed = inputs
         .inputs()
         .iter()
@@ -324,12 +336,25 @@ fn sample(config: &BottleneckConfig, folder: &Path) -> Result<(Vec<PathBuf>, f64
         }
         writer.finish().map_err(failed)?;
     }
-    let inflate = if compressed && text > 0 {
-        seconds / text as f64
-    } else {
-        0.0
+    let names = Vec::from(names);
+    if !compressed || text == 0 {
+        return Ok((names, 0.0));
+    }
+    // Plain text is parsed as well.
+    let (plain, start) = (in_one_thread(&names)?, Instant::now());
+    while plain.next_batch(&mut batch).map_err(TabulateError::from)? {}
+    let inflate = (seconds - start.elapsed().as_secs_f64()).max(0.0);
+    Ok((names, inflate / text as f64))
+}
+
+/// Inputs that the thread that asks decompresses and parses itself.
+fn in_one_thread(files: &[PathBuf]) -> Result<Inputs, SsdError> {
+    let options = Options {
+        serial: true,
+        whole_records: true,
+        ..Options::default()
     };
-    Ok((names.into(), inflate))
+    Ok(Inputs::open(files, options).map_err(TabulateError::from)?)
 }
 
 /// What all of the inputs hold, by what half of a sample and all of it had.
