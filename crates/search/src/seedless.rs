@@ -14,6 +14,9 @@ const AT_ONCE: usize = 1000;
 impl Prepared {
     /// A summary with the queries that can have no hits.
     pub(crate) fn naming_hopeless(&self, summary: Summary) -> Result<Summary, SearchError> {
+        if summary.with_hits == summary.queries {
+            return Ok(summary);
+        }
         let hopeless = self.hopeless()?;
         Ok(Summary {
             hopeless,

@@ -29,6 +29,31 @@ struct Parts<'w> {
     positions: &'w mut [u32],
     windows: &'w mut [u64],
     present: &'w mut [u64],
+    /// Where the words of each key that there is begin.
+    starts: &'w mut [u32],
+}
+
+impl<'w> Parts<'w> {
+    /// The first parts up to one, of so many words and keys of so many bits each.
+    fn take(&mut self, end: usize, words: usize, part_bits: u32) -> Parts<'w> {
+        let keys = (end - self.parts.start) << part_bits;
+        let own = Parts {
+            parts: self.parts.start..end,
+            first: self.first,
+            positions: split_off(&mut self.positions, words),
+            windows: split_off(&mut self.windows, words),
+            present: split_off(&mut self.present, keys.div_ceil(64)),
+            starts: split_off(&mut self.starts, words),
+        };
+        (self.parts.start, self.first) = (end, self.first + words);
+        own
+    }
+}
+
+/// The first so many, or all.
+fn split_off<'w, T>(all: &mut &'w mut [T], count: usize) -> &'w mut [T] {
+    let count = count.min(all.len());
+    all.split_off_mut(..count).unwrap_or_default()
 }
 
 impl Share {
@@ -53,24 +78,36 @@ impl Words {
         let windows = if self.step == 1 { count } else { 0 };
         let (mut positions, mut windows) = (vec![0; count], vec![0; windows]);
         let mut present = vec![0; (1_usize << self.key_bits).div_ceil(64)];
+        let mut starts = vec![0; count + 1];
         prefer_large_pages(&mut positions);
         prefer_large_pages(&mut windows);
         prefer_large_pages(&mut present);
-        let parts = self.divided(
-            &shares,
-            threads,
-            (&mut positions, &mut windows, &mut present),
-        );
-        let of_parts = |parts| Ok::<_, Infallible>(self.sort_parts(masked, &shares, parts));
-        let Ok(starts) = in_parallel(parts, of_parts);
+        prefer_large_pages(&mut starts);
+        let all = Parts {
+            parts: 0..self.parts(),
+            first: 0,
+            positions: &mut positions,
+            windows: &mut windows,
+            present: &mut present,
+            starts: &mut starts,
+        };
+        let parts = self.divided(&shares, threads, all);
+        let of_parts = |parts: Parts| {
+            let first = parts.first;
+            Ok::<_, Infallible>((first, self.sort_parts(masked, &shares, parts)))
+        };
+        let Ok(keys) = in_parallel(parts, of_parts);
         drop(shares);
         (self.positions, self.windows, self.present) = (positions, windows, present);
-        let keys: usize = starts.iter().map(Vec::len).sum();
-        self.starts = Vec::with_capacity(keys + 1);
-        starts
-            .iter()
-            .for_each(|own| self.starts.extend_from_slice(own));
-        self.starts.push(count as u32);
+        // Each thread wrote those of its keys where its words begin.
+        let mut distinct = 0;
+        for (first, own) in keys {
+            starts.copy_within(first..first + own, distinct);
+            distinct += own;
+        }
+        starts[distinct] = count as u32;
+        starts.truncate(distinct + 1);
+        self.starts = starts;
         let mut keys = 0;
         let before = self.present.iter().map(|bits| {
             keys += bits.count_ones();
@@ -106,47 +143,26 @@ impl Words {
     }
 
     /// Parts for each thread, of about as many words.
-    fn divided<'w>(
-        &self,
-        shares: &[Share],
-        threads: usize,
-        (mut positions, mut windows, mut present): (&'w mut [u32], &'w mut [u64], &'w mut [u64]),
-    ) -> Vec<Parts<'w>> {
-        let each = positions.len().div_ceil(threads).max(1);
-        let words = |part: usize| {
-            shares
-                .iter()
-                .map(|share| share.part(part).len())
-                .sum::<usize>()
+    fn divided<'w>(&self, shares: &[Share], threads: usize, mut rest: Parts<'w>) -> Vec<Parts<'w>> {
+        let each = rest.positions.len().div_ceil(threads).max(1);
+        let words = |part: usize| -> usize {
+            let of_shares = shares.iter().map(|share| share.part(part).len());
+            of_shares.sum()
         };
-        let (mut all, mut start, mut first, mut count) = (Vec::new(), 0, 0, 0);
-        for part in 0..self.parts() {
+        let (mut all, mut count) = (Vec::new(), 0);
+        for part in rest.parts.clone() {
             count += words(part);
-            if count < each && part + 1 < self.parts() {
-                continue;
+            if count >= each || part + 1 == rest.parts.end {
+                all.push(rest.take(part + 1, std::mem::take(&mut count), self.part_bits));
             }
-            let keys = (part + 1 - start) << self.part_bits;
-            let (own_positions, own_windows, own_present);
-            (own_positions, positions) = positions.split_at_mut(count);
-            (own_windows, windows) = windows.split_at_mut(count.min(windows.len()));
-            (own_present, present) = present.split_at_mut(keys.div_ceil(64));
-            all.push(Parts {
-                parts: start..part + 1,
-                first,
-                positions: own_positions,
-                windows: own_windows,
-                present: own_present,
-            });
-            (start, first, count) = (part + 1, first + count, 0);
         }
         all
     }
 
     /// Sorts words of some parts, reads their windows, and notes which keys there are: where the
-    /// words of each of these begin.
-    fn sort_parts(&self, masked: &Packed, shares: &[Share], parts: Parts) -> Vec<u32> {
-        let mut starts = Vec::with_capacity(parts.positions.len());
-        let mut number = 0;
+    /// words of each of these begin. Returns how many keys.
+    fn sort_parts(&self, masked: &Packed, shares: &[Share], parts: Parts) -> usize {
+        let (mut keys, mut number) = (0, 0);
         let (mut pairs, mut spare) = (Vec::new(), Vec::new());
         let least = parts.parts.start << self.part_bits;
         for part in parts.parts {
@@ -159,7 +175,8 @@ impl Words {
             for &pair in &pairs {
                 let (key, position) = ((pair >> WINDOW) as usize, pair as u32);
                 if last.replace(key) != Some(key) {
-                    starts.push((parts.first + number) as u32);
+                    parts.starts[keys] = (parts.first + number) as u32;
+                    keys += 1;
                     parts.present[(key - least) / 64] |= 1 << (key % 64);
                 }
                 parts.positions[number] = position;
@@ -169,7 +186,7 @@ impl Words {
                 number += 1;
             }
         }
-        starts
+        keys
     }
 
     /// The window of a word that has a key as a whole, with what tells that it is the first.
