@@ -1,15 +1,15 @@
 //! Tasks through many threads and out again in their order.
 
-use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tracing::info_span;
 
 use crate::in_parallel::spawn_worker;
+use crate::window::{Stops, Window};
 use crate::{Cancelled, Progress};
 
-/// Results on their way to the thread that called.
+/// Tasks of a window beside two for each thread: one that it works on, one that waits for those
+/// before it.
 const ON_THE_WAY: usize = 4;
 
 /// What threads do at the same time before each asks for a task.
@@ -35,75 +35,6 @@ pub trait Feed: Send {
     }
 }
 
-/// What was made of tasks, until those before them are done.
-struct Held<R> {
-    state: Mutex<Waiting<R>>,
-    changed: Condvar,
-    /// How many may wait.
-    most: usize,
-}
-
-struct Waiting<R> {
-    /// The task that is passed on next, counted from 0.
-    next: usize,
-    made: BTreeMap<usize, R>,
-    /// Nothing is passed on any more.
-    failed: bool,
-}
-
-impl<R> Held<R> {
-    fn new(most: usize) -> Held<R> {
-        let state = Waiting {
-            next: 0,
-            made: BTreeMap::new(),
-            failed: false,
-        };
-        Held {
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-            most,
-        }
-    }
-
-    /// Passes on what was made of a task and of those that waited for it, or holds it; waits while
-    /// too many are held. False when the run has failed.
-    fn pass(&self, task: usize, made: R, on: &SyncSender<R>) -> bool {
-        let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
-        let mut state = self.lock();
-        state.made.insert(task, made);
-        loop {
-            let next = state.next;
-            let Some(made) = state.made.remove(&next).filter(|_| !state.failed) else {
-                break;
-            };
-            state.next += 1;
-            state.failed = on.send(made).is_err();
-        }
-        self.changed.notify_all();
-        let too_many = |state: &mut Waiting<R>| state.made.len() >= self.most && !state.failed;
-        let state = self.changed.wait_while(state, too_many);
-        !state.unwrap_or_else(PoisonError::into_inner).failed
-    }
-
-    /// Wakes all that wait: nothing is passed on any more.
-    fn fail(&self) {
-        self.lock().failed = true;
-        self.changed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting<R>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What the threads share: where tasks come from, how many came, and whether more may.
-struct Shared<F: Feed> {
-    feed: F,
-    taken: usize,
-    ended: bool,
-    spare: Vec<F::Task>,
-}
-
 /// Takes tasks, batches of reads mostly, lets `threads` threads make something of each (with a
 /// state from `start`), and calls `emit` with the tasks and what was made of them, on the calling
 /// thread, in the order of the tasks.
@@ -112,114 +43,161 @@ struct Shared<F: Feed> {
 /// The reads cannot be read, somebody cancelled, or the first error of `emit`.
 pub fn in_order<F: Feed, S, R: Send, E: From<F::Error>>(
     threads: usize,
-    feed: F,
+    mut feed: F,
     progress: &Progress,
     start: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &F::Task) -> R + Sync,
-    emit: impl FnMut(&F::Task, R) -> Result<(), E>,
-) -> Result<(), E> {
-    let fetching = feed.fetching();
-    let shared = Mutex::new(Shared {
-        feed,
-        taken: 0,
-        ended: false,
-        spare: Vec::new(),
-    });
-    let held = Held::new(threads.max(1));
-    let (results, received) = sync_channel(ON_THE_WAY);
-    // Whoever is stopped is stopped by somebody with an error of his own.
-    let lane = |results: SyncSender<(F::Task, R)>| -> Result<(), F::Error> {
-        let guard = Guard(&held);
-        let mut state = start();
-        let ask = || {
-            fetching.iter().for_each(|fetch| fetch());
-            take(&shared, progress)
-        };
-        while let Some((number, task)) = ask()? {
-            let made =
-                info_span!(target: "gyrase::trace", "answer").in_scope(|| work(&mut state, &task));
-            if !held.pass(number, (task, made), &results) {
-                return Ok(());
-            }
-        }
-        std::mem::forget(guard);
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let lane = &lane;
-        let lanes: Vec<_> = (0..threads.max(1))
-            .map(|number| {
-                let results = results.clone();
-                spawn_worker(scope, number, move || lane(results))
-            })
-            .collect();
-        drop(results);
-        let mut outcome = emit_all(received, &shared, emit);
-        // Nobody receives any more, so that no thread is stopped with what is held in its hands.
-        if outcome.is_err() {
-            held.fail();
-        }
-        for lane in lanes {
-            let done = lane
-                .expect("the system has threads to give")
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            outcome = outcome.and(done.map_err(E::from));
-        }
-        outcome
-    })
-}
-
-/// Emits what comes, and keeps the tasks to be filled again.
-fn emit_all<F: Feed, R, E>(
-    received: Receiver<(F::Task, R)>,
-    shared: &Mutex<Shared<F>>,
     mut emit: impl FnMut(&F::Task, R) -> Result<(), E>,
 ) -> Result<(), E> {
-    for (task, made) in received {
-        emit(&task, made)?;
-        lock(shared).spare.push(task);
+    let threads = threads.max(1);
+    let (fetching, spare) = (feed.fetching(), Mutex::new(Vec::<F::Task>::new()));
+    let filled = "nobody panics while it takes a task or gives it back";
+    let next = || {
+        if progress.is_cancelled() {
+            return Err(Cancelled.into());
+        }
+        let mut task = spare.lock().expect(filled).pop().unwrap_or_default();
+        Ok(feed.next(&mut task)?.then_some(task))
+    };
+    let through = Through {
+        threads: vec![(); threads],
+        begin: |()| start(),
+        length: 2 * threads + ON_THE_WAY,
+        ahead: || fetching.iter().for_each(|fetch| fetch()),
+    };
+    through.run(
+        next,
+        |state, task| {
+            let _answer = info_span!(target: "gyrase::trace", "answer").entered();
+            work(state, task)
+        },
+        |task, made| {
+            emit(&task, made)?;
+            spare.lock().expect(filled).push(task);
+            Ok(())
+        },
+    )
+}
+
+/// Lets a thread for each state make something of the next item as soon as it is free, and calls
+/// `emit` with what was made, on the calling thread, in the order of the items. No item is taken
+/// before the one `ahead` places before it, 1 at least, is emitted.
+///
+/// # Errors
+/// The first in the order of the items, of `work` or `emit`.
+pub fn in_order_ahead<I: Sync, S: Send, R: Send, W: Send, E: From<W>>(
+    states: Vec<S>,
+    items: &[I],
+    ahead: usize,
+    work: impl Fn(&mut S, &I) -> Result<R, W> + Sync,
+    mut emit: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut all = items.iter();
+    let through = Through {
+        threads: states,
+        begin: |state| state,
+        length: ahead,
+        ahead: || (),
+    };
+    through.run(
+        || Ok::<_, W>(all.next()),
+        |state, item| work(state, item),
+        |_, made| emit(made?),
+    )
+}
+
+/// How tasks go through threads.
+struct Through<B, G, A> {
+    /// What each thread begins with.
+    threads: Vec<B>,
+    /// Makes its state of that.
+    begin: G,
+    /// Tasks that are taken before the first of them is emitted, at most.
+    length: usize,
+    /// What each thread does before it asks for a task.
+    ahead: A,
+}
+
+/// Where tasks come from, how many came, and whether more may.
+struct Source<N> {
+    next: N,
+    taken: usize,
+    ended: bool,
+}
+
+impl<B: Send, S, G: Fn(B) -> S + Sync, A: Fn() + Sync> Through<B, G, A> {
+    /// Takes tasks from `next`, makes something of each with `work`, and calls `emit` in their
+    /// order.
+    fn run<T: Send, R: Send, W: Send, E: From<W>>(
+        self,
+        next: impl FnMut() -> Result<Option<T>, W> + Send,
+        work: impl Fn(&mut S, &T) -> R + Sync,
+        mut emit: impl FnMut(T, R) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let window = Window::new(self.length);
+        let source = Mutex::new(Source {
+            next,
+            taken: 0,
+            ended: false,
+        });
+        let (begin, ahead) = (self.begin, self.ahead);
+        // Whoever is stopped is stopped by somebody with an error of his own.
+        let lane = |first: B| -> Result<(), W> {
+            let stops = Stops(&window);
+            let mut state = begin(first);
+            while window.reserve() {
+                ahead();
+                let Some((number, task)) = take(&source, &window)? else {
+                    break;
+                };
+                let made = work(&mut state, &task);
+                window.put(number, (task, made));
+            }
+            std::mem::forget(stops);
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let lane = &lane;
+            let firsts = self.threads.into_iter().enumerate();
+            let lanes =
+                firsts.map(|(number, first)| spawn_worker(scope, number, move || lane(first)));
+            let lanes: Vec<_> = lanes.collect();
+            let stops = Stops(&window);
+            let mut made = std::iter::from_fn(|| window.pass());
+            let mut outcome = made.try_for_each(|(task, made)| emit(task, made));
+            drop(stops);
+            for lane in lanes {
+                let ended = lane.expect("the system has threads to give").join();
+                let done = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                outcome = outcome.and(done.map_err(E::from));
+            }
+            outcome
+        })
     }
-    Ok(())
 }
 
 /// The next task and its number, or `None` at the end.
-fn take<F: Feed>(
-    shared: &Mutex<Shared<F>>,
-    progress: &Progress,
-) -> Result<Option<(usize, F::Task)>, F::Error> {
+fn take<T, R, W>(
+    source: &Mutex<Source<impl FnMut() -> Result<Option<T>, W>>>,
+    window: &Window<R>,
+) -> Result<Option<(usize, T)>, W> {
     let wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
-    let mut shared = lock(shared);
+    let mut source = source
+        .lock()
+        .expect("no thread panics while it takes a task");
     drop(wait);
-    if progress.is_cancelled() {
-        shared.ended = true;
-        return Err(Cancelled.into());
-    }
-    if shared.ended {
+    if source.ended {
         return Ok(None);
     }
-    let mut task = shared.spare.pop().unwrap_or_default();
-    // Until the task is full: whoever comes after an error finds the end.
-    shared.ended = true;
-    if !shared.feed.next(&mut task)? {
+    // Until there is a task: whoever comes after an error finds the end.
+    source.ended = true;
+    let Some(task) = (source.next)()? else {
+        window.end(source.taken);
         return Ok(None);
-    }
-    shared.ended = false;
-    shared.taken += 1;
-    Ok(Some((shared.taken - 1, task)))
-}
-
-fn lock<F: Feed>(shared: &Mutex<Shared<F>>) -> MutexGuard<'_, Shared<F>> {
-    shared.lock().expect("no thread panics while it reads")
-}
-
-/// Wakes the others when a thread leaves early, be it by an error or by a panic.
-struct Guard<'a, R>(&'a Held<R>);
-
-impl<R> Drop for Guard<'_, R> {
-    fn drop(&mut self) {
-        self.0.fail();
-    }
+    };
+    source.ended = false;
+    source.taken += 1;
+    Ok(Some((source.taken - 1, task)))
 }
 
 #[cfg(test)]
@@ -289,5 +267,59 @@ mod tests {
         );
         assert!(failed.is_err());
         assert_eq!(last, 70);
+    }
+
+    #[test]
+    fn items_leave_in_order_and_few_are_ahead() {
+        let items: Vec<u64> = (0..200).collect();
+        let emitted = Mutex::new(0);
+        let work = |_: &mut (), &item: &u64| {
+            // One that is being emitted is not counted yet.
+            assert!(item <= *emitted.lock().unwrap() + 8);
+            if item % 50 == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Ok::<u64, String>(item * item)
+        };
+        let emit = |made: u64| {
+            let mut emitted = emitted.lock().unwrap();
+            assert_eq!(made, *emitted * *emitted);
+            *emitted += 1;
+            Ok::<(), String>(())
+        };
+        assert_eq!(in_order_ahead(vec![(); 3], &items, 8, work, emit), Ok(()));
+        assert_eq!(*emitted.lock().unwrap(), 200);
+    }
+
+    #[test]
+    fn the_first_error_ends_all() {
+        let items: Vec<u64> = (0..200).collect();
+        let work = |_: &mut (), &item: &u64| match item {
+            20.. => Err(format!("work {item}")),
+            _ => Ok(item),
+        };
+        let ended: Result<(), String> = in_order_ahead(vec![(); 3], &items, 5, work, |_| Ok(()));
+        assert_eq!(ended, Err("work 20".to_owned()));
+        let emit = |made: u64| match made {
+            10.. => Err(format!("emit {made}")),
+            _ => Ok(()),
+        };
+        assert_eq!(
+            in_order_ahead(vec![(); 3], &items, 5, work, emit),
+            Err("emit 10".to_owned())
+        );
+        let none: Result<(), String> = in_order_ahead(vec![(); 3], &[], 5, work, |_| Ok(()));
+        assert_eq!(none, Ok(()));
+    }
+
+    #[test]
+    #[should_panic(expected = "item 7")]
+    fn a_panic_ends_all() {
+        let items: Vec<u64> = (0..200).collect();
+        let work = |_: &mut (), &item: &u64| match item {
+            7 => panic!("item 7"),
+            _ => Ok::<(), String>(()),
+        };
+        let _ = in_order_ahead(vec![(); 3], &items, 5, work, |()| Ok::<(), String>(()));
     }
 }

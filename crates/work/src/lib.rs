@@ -13,7 +13,6 @@
 //! assert_eq!(squares, Ok(vec![1, 4, 9]));
 //! ```
 
-mod ahead;
 mod in_order;
 mod in_parallel;
 pub mod machine;
@@ -22,9 +21,9 @@ mod runs;
 mod system;
 mod turn;
 mod vectors;
+mod window;
 
-pub use ahead::in_order_ahead;
-pub use in_order::{Feed, Fetching, in_order};
+pub use in_order::{Feed, Fetching, in_order, in_order_ahead};
 pub use in_parallel::in_parallel;
 pub use progress::{Cancelled, Progress, Stage};
 pub use runs::{run_of, runner};
