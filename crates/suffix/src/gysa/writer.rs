@@ -132,6 +132,9 @@ impl Contents for (&Texts, &SuffixArray) {
     }
 }
 
+/// Bytes of numbers that are added at a time.
+const BLOCK: usize = 1 << 16;
+
 /// A file that grows by pieces.
 pub(super) struct Pieces {
     file: BufWriter<File>,
@@ -165,8 +168,15 @@ impl Pieces {
 
     fn add_numbers(&mut self, numbers: &NumberArray, letters: usize) -> io::Result<()> {
         let width = number_width(letters as u64);
-        let mut numbers = numbers.iter();
-        numbers.try_for_each(|number| self.add(&(number as u64).to_le_bytes()[..width]))
+        let mut block = Vec::with_capacity(BLOCK + width);
+        for number in numbers.iter() {
+            block.extend_from_slice(&(number as u64).to_le_bytes()[..width]);
+            if block.len() >= BLOCK {
+                self.add(&block)?;
+                block.clear();
+            }
+        }
+        self.add(&block)
     }
 
     /// Goes to where a part may begin: its offset.
