@@ -155,12 +155,7 @@ impl Stream {
         let feed = match self.feed.try_lock() {
             Ok(feed) => feed,
             Err(TryLockError::WouldBlock) if !wait => return Ok(Asked::Busy),
-            Err(_) => {
-                let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
-                self.feed
-                    .lock()
-                    .expect("no thread panics while it holds a source")
-            }
+            Err(_) => self.wait_for_feed(),
         };
         let Some(chunk) = self.take(reading, batch, feed)? else {
             return Ok(Asked::Ended);
@@ -175,11 +170,7 @@ impl Stream {
         reading: &Reading,
         batch: &mut Batch,
     ) -> Result<Option<Chunk>, Error> {
-        let feed = self
-            .feed
-            .lock()
-            .expect("no thread panics while it holds a source");
-        self.take(reading, batch, feed)
+        self.take(reading, batch, self.wait_for_feed())
     }
 
     fn take(
@@ -278,6 +269,12 @@ impl Stream {
             *feed = Feed::Ended;
         }
         Ok(Some(chunk))
+    }
+
+    fn wait_for_feed(&self) -> MutexGuard<'_, Feed> {
+        let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
+        let feed = self.feed.lock();
+        feed.expect("no thread panics while it holds a source")
     }
 
     fn wait_for(&self, ticket: u64) -> MutexGuard<'_, Turn> {
