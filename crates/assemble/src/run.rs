@@ -143,8 +143,10 @@ pub fn run_in(
         of_many.strains = strains;
         of_many.graph = Some(std::mem::replace(&mut graph, without));
     }
-    let means = (config.sample, config.threads);
-    let (graph, resolved) = resolve(graph, &reads, means, progress)?;
+    let (graph, resolved) = match config.libraries.iter().any(Library::is_paired) {
+        true => resolve(graph, &reads, (config.sample, config.threads), progress)?,
+        false => (graph, PairJoins::default()),
+    };
     Ok(Assembled {
         phix: phix(&graph),
         adapters: reads.adapters(),

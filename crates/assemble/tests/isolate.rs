@@ -410,3 +410,23 @@ fn reads_without_one_depth_are_assembled_as_those_of_many_genomes() {
         assert!(gfa(&found) == gfa(&expected) && !found.graph.is_empty());
     }
 }
+
+#[test]
+fn reads_that_are_shorter_than_an_anchor_are_assembled() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut dice = Dice(17 << 32);
+    let genome = dice.bases(3000);
+    let reads = sequence(&genome, 1000, &mut dice).map(|file| {
+        let short = file.lines().map(|line| &line[..line.len().min(33)]);
+        short.map(|line| format!("{line}\n")).collect::<String>()
+    });
+    let keep_strains = false;
+    let found = assemble_of(
+        folder.path(),
+        &reads,
+        2,
+        Sample::Metagenome { keep_strains },
+    );
+    assert!(found.graph.k() < 31 && found.graph.bases() > genome.len() / 2);
+    assert!(found.resolved.inserts.is_none(), "nodes are short");
+}

@@ -12,7 +12,7 @@ use crate::index::Index;
 use crate::reads::{Block, Reads};
 use crate::together::summed;
 
-/// Bases of an anchor.
+/// Bases of an anchor, where the k-mers of the graph have as many.
 const ANCHOR: usize = 31;
 /// Bases of the longest fragment that is measured.
 const LONGEST: usize = 4096;
@@ -49,7 +49,7 @@ pub fn find(
     threads: usize,
     progress: &Progress,
 ) -> Result<Found, AssemblyError> {
-    let index = Index::of(graph, ANCHOR);
+    let index = Index::of(graph, ANCHOR.min(graph.k()));
     let found = reads.by_threads((threads, progress), |blocks| {
         let mut found = Found::default();
         for block in blocks {
