@@ -154,11 +154,14 @@ impl Shared<'_> {
     ///
     /// Collective.
     fn finish(mut self, world: &dyn World, target: ReportTarget) -> Result<(), SearchError> {
-        let mut tail = Vec::new();
-        self.prepared
-            .with_nothing(|answer| self.report.settle(answer));
+        let (mut tail, queries) = (Vec::new(), self.prepared.queries.len());
+        // Where no query was asked, none was searched for in any way.
+        if queries > 0 {
+            self.prepared
+                .with_nothing(|answer| self.report.settle(answer));
+        }
         // Writing to memory cannot fail.
-        let _ = self.report.finish(&mut tail, self.prepared.queries.len());
+        let _ = self.report.finish(&mut tail, queries);
         let first = world.rank() == 0;
         match (self.file.take(), target) {
             (Some(file), _) => publish::<SearchError>(file, world, &[], &tail)?,

@@ -178,7 +178,7 @@ fn processes_without_queries_write_what_one_does() {
     let (config, ..) = many_queries(&place, "6");
     std::fs::write(&config.queries[0], "").unwrap();
     let path = place.0.path().join("o.txt");
-    for format in ["6", "7"] {
+    for format in ["0", "5", "6", "7", "15", "16", "jsonl", "html"] {
         let expected = report(&config, format).unwrap();
         let about = About {
             program: "2.12.0+".into(),
