@@ -77,6 +77,12 @@ impl DividedDatabase {
         self.first.size()
     }
 
+    /// Fragments that there are, in the form in which they are compared as they are: about as many
+    /// in others.
+    pub fn fragments(&self) -> usize {
+        self.first.parts()
+    }
+
     /// Bytes that all fragments take in memory, in the form in which they are compared as they are.
     pub fn bytes(&self) -> u64 {
         let parts = 0..self.first.parts();

@@ -158,6 +158,7 @@ fn what_is_held_is_not_read_again() {
     // With room for about one fragment each is read again.
     let mut small = [FragmentCache::new(first / 3)];
     let (text, read) = found(&divided, &config, &mut small);
+    assert_eq!(text.len(), divided.fragments());
     let (again, more) = found(&divided, &config, &mut small);
     assert!((read, more, text) == (first, first, again));
     let mut none = FragmentCache::new(1000);

@@ -61,6 +61,14 @@ impl Searched {
         }
     }
 
+    /// About how many fragments workers search in.
+    pub fn fragments(&self) -> usize {
+        match self {
+            Searched::Open(_) => 0,
+            Searched::Divided(divided) => divided.fragments(),
+        }
+    }
+
     /// What its fragments are known by.
     pub fn digest(&self) -> [u64; 4] {
         match self {

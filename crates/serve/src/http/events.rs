@@ -73,7 +73,7 @@ impl Status {
             finished: job.finished,
             before,
             stage: now.map(|(stage, ..)| stage),
-            percent: now.and_then(|(_, done, all)| (100 * done).checked_div(all)),
+            percent: now.and_then(|(_, done, all)| (100 * done.min(all)).checked_div(all)),
             hits: job.hits,
             with_hits: job.with_hits,
             problem: job.problem,

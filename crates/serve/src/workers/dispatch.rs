@@ -235,7 +235,10 @@ impl<'e> Dispatcher<'e> {
             self.scheduler.withdraw(QueryId(job.number as u64));
         }
         let running = self.engine.begin(&batch);
-        running.progress.start_counting("search", 0, "fragments");
+        let served = self.engine.databases().named(&batch[0].database);
+        let fragments = served.map_or(0, |served| served.searched.fragments());
+        let progress = &running.progress;
+        progress.start_counting("search", fragments as u64, "fragments");
         for (place, node) in start.nodes.iter().enumerate() {
             let search = Search {
                 task: start.query.0,
