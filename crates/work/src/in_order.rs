@@ -158,16 +158,18 @@ impl<B: Send, S, G: Fn(B) -> S + Sync, A: Fn() + Sync> Through<B, G, A> {
         };
         std::thread::scope(|scope| {
             let lane = &lane;
-            let firsts = self.threads.into_iter().enumerate();
-            let lanes =
-                firsts.map(|(number, first)| spawn_worker(scope, number, move || lane(first)));
-            let lanes: Vec<_> = lanes.collect();
             let stops = Stops(&window);
+            let firsts = self.threads.into_iter().enumerate();
+            let lanes = firsts.map(|(number, first)| {
+                spawn_worker(scope, number, move || lane(first))
+                    .expect("the system has threads to give")
+            });
+            let lanes: Vec<_> = lanes.collect();
             let mut made = std::iter::from_fn(|| window.pass());
             let mut outcome = made.try_for_each(|(task, made)| emit(task, made));
             drop(stops);
             for lane in lanes {
-                let ended = lane.expect("the system has threads to give").join();
+                let ended = lane.join();
                 let done = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 outcome = outcome.and(done.map_err(E::from));
             }
@@ -267,6 +269,21 @@ mod tests {
         );
         assert!(failed.is_err());
         assert_eq!(last, 70);
+    }
+
+    #[test]
+    fn a_feed_that_fails_ends_all() {
+        let progress = Progress::default();
+        // It is asked until somebody cancels, which is an error of the feed.
+        let emit = |&task: &usize, ()| {
+            if task == 70 {
+                progress.cancel();
+            }
+            Ok::<_, Cancelled>(())
+        };
+        let numbers = Numbers(0, usize::MAX);
+        let failed = in_order(3, numbers, &progress, || (), |(), _| (), emit);
+        assert!(failed.is_err());
     }
 
     #[test]
