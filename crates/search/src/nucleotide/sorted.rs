@@ -37,11 +37,13 @@ impl<'w> Parts<'w> {
     /// The first parts up to one, of so many words and keys of so many bits each.
     fn take(&mut self, end: usize, words: usize, part_bits: u32) -> Parts<'w> {
         let keys = (end - self.parts.start) << part_bits;
+        // Parts of long words have none.
+        let windows = words.min(self.windows.len());
         let own = Parts {
             parts: self.parts.start..end,
             first: self.first,
             positions: split_off(&mut self.positions, words),
-            windows: split_off(&mut self.windows, words),
+            windows: split_off(&mut self.windows, windows),
             present: split_off(&mut self.present, keys.div_ceil(64)),
             starts: split_off(&mut self.starts, words),
         };
@@ -50,10 +52,9 @@ impl<'w> Parts<'w> {
     }
 }
 
-/// The first so many, or all.
+/// The first so many.
 fn split_off<'w, T>(all: &mut &'w mut [T], count: usize) -> &'w mut [T] {
-    let count = count.min(all.len());
-    all.split_off_mut(..count).unwrap_or_default()
+    all.split_off_mut(..count).expect("there are so many")
 }
 
 impl Share {
