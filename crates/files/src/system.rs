@@ -40,30 +40,34 @@ pub struct Confinement {
     pub read: Vec<PathBuf>,
     /// Folders in which anything may be done.
     pub write: Vec<PathBuf>,
+    /// Ports of TCP that may be reached, on any machine.
+    pub reach: Vec<u16>,
 }
 
 impl Confinement {
-    /// Keeps this thread, and those that it starts from now on, from every other file, and from
-    /// reaching or opening any port of TCP. False where the kernel cannot, which changes nothing
-    /// then (Landlock: <https://docs.kernel.org/userspace-api/landlock.html>).
+    /// Keeps this thread, and those that it starts from now on, from every other file, from
+    /// reaching any other port of TCP, and from opening one. False where the kernel cannot, which
+    /// changes nothing then (Landlock: <https://docs.kernel.org/userspace-api/landlock.html>).
     ///
     /// # Errors
     /// The kernel can, and refuses.
     #[cfg(target_os = "linux")]
     pub fn enforce(&self) -> std::io::Result<bool> {
         use landlock::{
-            ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr,
+            ABI, Access, AccessFs, AccessNet, NetPort, Ruleset, RulesetAttr, RulesetCreatedAttr,
             RulesetError, RulesetStatus, path_beneath_rules,
         };
         // What newer kernels know beside is left out where this one does not.
         const KNOWN: ABI = ABI::V5;
+        let reach = |&port| Ok::<_, RulesetError>(NetPort::new(port, AccessNet::ConnectTcp));
         let enforced = || -> Result<RulesetStatus, RulesetError> {
             let rules = Ruleset::default()
                 .handle_access(AccessFs::from_all(KNOWN))?
                 .handle_access(AccessNet::from_all(KNOWN))?
                 .create()?
                 .add_rules(path_beneath_rules(&self.read, AccessFs::from_read(KNOWN)))?
-                .add_rules(path_beneath_rules(&self.write, AccessFs::from_all(KNOWN)))?;
+                .add_rules(path_beneath_rules(&self.write, AccessFs::from_all(KNOWN)))?
+                .add_rules(self.reach.iter().map(reach))?;
             Ok(rules.restrict_self()?.ruleset)
         };
         let status = enforced().map_err(std::io::Error::other)?;
@@ -79,6 +83,9 @@ impl Confinement {
 
 #[cfg(test)]
 mod tests {
+    use std::io::ErrorKind;
+    use std::net::{TcpListener, TcpStream};
+
     use super::*;
 
     #[test]
@@ -92,10 +99,13 @@ mod tests {
         let read = other.join("file");
         let more = folder.path().join("more");
         std::fs::write(&more, "text").unwrap();
+        let [listener, closed] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let [port, other_port] = [&listener, &closed].map(|own| own.local_addr().unwrap().port());
         let confined = std::thread::spawn(move || {
             let confinement = Confinement {
                 read: vec![read.clone()],
                 write: vec![own.clone()],
+                reach: vec![port],
             };
             if !confinement.enforce().unwrap() {
                 return false;
@@ -103,6 +113,12 @@ mod tests {
             assert!(File::open(&read).is_ok() && File::options().write(true).open(&read).is_err());
             assert!(File::create(own.join("new")).is_ok());
             assert!(File::open(&more).is_err());
+            assert!(TcpStream::connect(("127.0.0.1", port)).is_ok());
+            if let Err(error) = TcpStream::connect(("127.0.0.1", other_port)) {
+                assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+            } else {
+                eprintln!("this kernel keeps nobody from ports");
+            }
             // What it starts is kept from the same.
             std::thread::spawn(move || File::open(more).is_err())
                 .join()

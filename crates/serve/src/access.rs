@@ -57,11 +57,19 @@ impl Access {
     }
 }
 
-fn read(path: &Path) -> io::Result<Access> {
+/// The text of a file that nobody else may read.
+///
+/// # Errors
+/// Others may, or it cannot be read.
+pub fn secret_text(path: &Path) -> io::Result<String> {
     if path.metadata()?.mode() & OF_OTHERS != 0 {
         return Err(io::Error::other("others may read it: chmod 600"));
     }
-    let text = fs::read_to_string(path)?;
+    fs::read_to_string(path)
+}
+
+fn read(path: &Path) -> io::Result<Access> {
+    let text = secret_text(path)?;
     let mut tokens = Vec::new();
     for (number, line) in text.lines().enumerate() {
         if line.trim().is_empty() || line.starts_with('#') {

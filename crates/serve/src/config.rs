@@ -63,6 +63,10 @@ pub struct Config {
     pub trusted_proxies: Vec<IpAddr>,
     /// Origins (`https://name`) whose pages may ask, in browsers of anybody.
     pub origins: Vec<String>,
+    /// Origins (`https://name`) to which the ends of jobs may be told.
+    pub webhook_origins: Vec<String>,
+    /// The file of the secret by which webhooks are signed; they are not if there is none.
+    pub webhook_secret: Option<PathBuf>,
     /// What the words of a search mean.
     pub search_options: SearchOptions,
     /// What the words of a classification mean.

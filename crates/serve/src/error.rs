@@ -92,6 +92,9 @@ pub enum ServeError {
         /// Why.
         problem: String,
     },
+    /// Webhooks cannot be sent.
+    #[error("webhooks: {0}")]
+    Webhooks(String),
     /// Another service has the store.
     #[error(
         "{}: another service uses this folder of jobs; name another one with --jobs",

@@ -127,6 +127,33 @@ pub struct Submission {
     pub queries: u64,
     /// Letters of them, or bytes of files.
     pub letters: u64,
+    /// The URL to which is told that it ended.
+    pub webhook: Option<String>,
+}
+
+/// What has become of a webhook: of telling a URL that a job ended. The URL is told to nobody,
+/// since it may hold what only its owner should know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Webhook {
+    /// Whether it was taken.
+    pub state: WebhookState,
+    /// How often it was sent.
+    pub attempts: u64,
+    /// Why it was not taken when it was last sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// Whether a webhook was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WebhookState {
+    /// For the end of its job, or to be sent again.
+    Waiting,
+    /// It was.
+    Delivered,
+    /// It was not, and is sent no more.
+    Failed,
 }
 
 /// A job that was accepted.
@@ -164,6 +191,8 @@ pub struct Job {
     pub with_hits: u64,
     /// Why it failed.
     pub problem: Option<String>,
+    /// What has become of its webhook, if it has one.
+    pub webhook: Option<Webhook>,
 }
 
 impl Job {

@@ -56,7 +56,7 @@ pub use workers::{WorkerConfig, work};
 use access::Access;
 use databases::Databases;
 use engine::{Engine, Lane, scratch_folder};
-use http::App;
+use http::{App, Webhooks};
 use reads::ReadFolder;
 use store::Store;
 use workers::{Dispatcher, Event};
@@ -65,6 +65,17 @@ use workers::{Dispatcher, Event};
 const LOOK: Duration = Duration::from_millis(50);
 /// Threads that answer requests.
 const ANSWERING: usize = 2;
+/// What the system looks the names of machines up in: settings, and libraries that they name.
+const NAMES: [&str; 6] = [
+    "/etc",
+    "/run/systemd/resolve",
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+];
+/// The port of TCP where long answers of DNS come from.
+const DNS: u16 = 53;
 
 /// Serves until `progress` is cancelled. Once it answers requests `ready` is told where.
 ///
@@ -77,6 +88,7 @@ pub fn run(
 ) -> Result<(), ServeError> {
     let access = config.tokens.as_deref().map(Access::read).transpose()?;
     let tls = config.tls.as_ref().map(http::tls).transpose()?;
+    let webhooks = Webhooks::of(&config)?;
     let databases = Databases::open(&config, progress)?;
     let sizes = config
         .workers
@@ -95,12 +107,12 @@ pub fn run(
         own.as_ref().map(TcpListener::local_addr).transpose()?,
     );
     let engine = Arc::new(Engine::new(config, databases, store));
-    let app = Arc::new(App::new(Arc::clone(&engine), access));
+    let app = Arc::new(App::new(Arc::clone(&engine), access, webhooks));
     let served = thread::scope(|scope| {
         // What this thread is kept from, whoever called is not.
         let service = thread::Builder::new().name("service".into());
         let serving = || {
-            confine(engine.config());
+            confine(&app);
             serve(app, sizes, ((listener, tls), own), progress)
         };
         let serving = service.spawn_scoped(scope, serving)?;
@@ -110,20 +122,30 @@ pub fn run(
     served
 }
 
-/// Keeps this thread, and those that it starts, from all files but databases and jobs.
-fn confine(config: &Config) {
+/// Keeps this thread, and those that it starts, from all files but databases and jobs, and, where
+/// it sends webhooks, what the names of machines are looked up in.
+fn confine(app: &App) {
+    let config = app.engine.config();
     let databases = || config.databases.iter().flat_map(|named| &named.files);
     // Any program may start a worker, and an alias of BLAST may name any file.
     if config.workers.is_some() || databases().any(|path| is_alias(path)) {
         return;
     }
-    let system = ["/proc", "/sys"].map(PathBuf::from);
+    let mut system = ["/proc", "/sys"].map(PathBuf::from).to_vec();
+    let mut reach = Vec::new();
+    if let Some(webhooks) = &app.webhooks {
+        system.extend(NAMES.map(PathBuf::from));
+        reach.push(DNS);
+        let origins = webhooks.client.origins.iter();
+        reach.extend(origins.map(|origin| origin.port));
+    }
     let confinement = Confinement {
         read: databases()
             .flat_map(|path| beside(path))
             .chain(system)
             .collect(),
         write: vec![config.jobs.clone()],
+        reach,
     };
     match confinement.enforce() {
         Ok(true) => tracing::info!("no files but databases and jobs can be opened (Landlock)"),
@@ -181,6 +203,7 @@ fn serve(
     let connections = engine.config().limits.connections;
     let router = http::router(Arc::clone(&app));
     let serving = runtime.spawn(http::serve(listener, router, connections, ended.clone()));
+    runtime.spawn(http::tell_ends(Arc::clone(&app)));
     if let Some(own) = own {
         let router = http::own_router(app);
         runtime.spawn(http::serve((own, None), router, connections, ended));

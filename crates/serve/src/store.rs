@@ -1,6 +1,9 @@
 //! The jobs of a service in an SQLite file. Each change of a job is one transaction, and what was
 //! said to be accepted, or done, is on the disk.
 
+mod schema;
+mod webhooks;
+
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,42 +15,14 @@ use tokio::sync::watch;
 use crate::ServeError;
 use crate::config::ServiceLimits;
 use crate::job::{Job, JobKind, State, Submission, now};
+use schema::{VERSION, prepare};
+use webhooks::webhook;
 
-const VERSION: i64 = 2;
-
-const SCHEMA: &str = "
-CREATE TABLE job (
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
-  kind TEXT NOT NULL DEFAULT 'search',
-  state TEXT NOT NULL,
-  database TEXT NOT NULL,
-  options TEXT NOT NULL,
-  title TEXT NOT NULL,
-  client TEXT NOT NULL,
-  queries INTEGER NOT NULL,
-  letters INTEGER NOT NULL,
-  submitted INTEGER NOT NULL,
-  started INTEGER,
-  finished INTEGER,
-  attempts INTEGER NOT NULL DEFAULT 0,
-  hits INTEGER NOT NULL DEFAULT 0,
-  with_hits INTEGER NOT NULL DEFAULT 0,
-  problem TEXT
-);
-CREATE INDEX job_state ON job (state, number);
-CREATE TABLE content (
-  id TEXT PRIMARY KEY REFERENCES job (id) ON DELETE CASCADE,
-  fasta BLOB NOT NULL,
-  metadata BLOB
-);
-";
-
-/// What a store of version 1 lacks.
-const SINCE_1: &str = "ALTER TABLE job ADD COLUMN kind TEXT NOT NULL DEFAULT 'search';";
+pub use webhooks::{DueWebhook, SentWebhook};
 
 const COLUMNS: &str = "id, number, state, database, options, title, queries, letters, submitted, \
-                       started, finished, attempts, hits, with_hits, problem, kind";
+                       started, finished, attempts, hits, with_hits, problem, kind, \
+                       webhook IS NOT NULL, webhook_next, webhook_attempts, webhook_problem";
 
 /// How often the service may end while a job runs: once in company, then alone. A job that ends the
 /// service each time would end it for ever.
@@ -190,7 +165,8 @@ impl Store {
             }
             let options = serde_json::to_string(&asked.options).expect("texts are JSON");
             let job = "INSERT INTO job (id, state, database, options, title, client, queries, letters, \
-                       submitted, kind) VALUES (?1, 'queued', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+                       submitted, kind, webhook, webhook_next) \
+                       VALUES (?1, 'queued', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
             change.prepare_cached(job)?.execute(params![
                 asked.id,
                 asked.database,
@@ -200,7 +176,9 @@ impl Store {
                 asked.queries,
                 asked.letters,
                 now(),
-                asked.kind.name()
+                asked.kind.name(),
+                asked.webhook,
+                asked.webhook.as_ref().map(|_| 0)
             ])?;
             let content = "INSERT INTO content (id, fasta) VALUES (?1, ?2)";
             let mut content = change.prepare_cached(content)?;
@@ -379,6 +357,22 @@ impl Store {
         })
     }
 
+    /// The webhooks of jobs that ended which are to be sent by now, so many at most.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn due_webhooks(&self, most: usize) -> Result<Vec<DueWebhook>, ServeError> {
+        self.look(|connection| webhooks::due(connection, most))
+    }
+
+    /// Notes what became of webhooks. Those of jobs that were deleted meanwhile are forgotten.
+    ///
+    /// # Errors
+    /// The store fails: then nothing is noted of any.
+    pub fn note_webhooks(&self, sent: &[SentWebhook]) -> Result<(), ServeError> {
+        self.transact(|change| webhooks::note(change, sent))
+    }
+
     /// Lets jobs wait again that ran when the service ended.
     fn begin_again(&self) -> Result<(), ServeError> {
         let problem = format!("the service ended {ATTEMPTS} times while this job ran");
@@ -440,24 +434,6 @@ fn reader(path: &Path) -> rusqlite::Result<Connection> {
     reader.busy_timeout(Duration::from_secs(10))?;
     reader.pragma_update(None, "query_only", true)?;
     Ok(reader)
-}
-
-/// Settles how a store is written, and makes its tables where it is new; gives its version.
-fn prepare(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.busy_timeout(Duration::from_secs(10))?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    let version = || connection.pragma_query_value(None, "user_version", |row| row.get(0));
-    let change = match version()? {
-        0 => SCHEMA,
-        1 => SINCE_1,
-        other => return Ok(other),
-    };
-    connection.execute_batch(&format!(
-        "BEGIN; {change} PRAGMA user_version = {VERSION}; COMMIT;"
-    ))?;
-    version()
 }
 
 /// Begins a job, and others with it: from now on they run.
@@ -548,20 +524,24 @@ fn job(row: &Row) -> rusqlite::Result<Job> {
         hits: row.get(12)?,
         with_hits: row.get(13)?,
         problem: row.get(14)?,
+        webhook: match row.get(16)? {
+            true => Some(webhook(row)?),
+            false => None,
+        },
     })
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
-    use crate::job::new_id;
+    use crate::job::{WebhookState, new_id};
 
-    fn submit(store: &Store, asked: &Submission) -> Result<String, NotAccepted> {
+    pub fn submit(store: &Store, asked: &Submission) -> Result<String, NotAccepted> {
         store.submit(asked, &ServiceLimits::default())?;
         Ok(asked.id.clone())
     }
 
-    fn asked(client: &str, options: &[&str]) -> Submission {
+    pub fn asked(client: &str, options: &[&str]) -> Submission {
         Submission {
             id: new_id().unwrap(),
             kind: JobKind::Search,
@@ -572,6 +552,7 @@ mod tests {
             fasta: b">q\nACGT\n".to_vec(),
             queries: 1,
             letters: 4,
+            webhook: None,
         }
     }
 
@@ -582,7 +563,7 @@ mod tests {
         no_searches: false,
     };
 
-    fn ids(batch: &[Job]) -> Vec<&str> {
+    pub fn ids(batch: &[Job]) -> Vec<&str> {
         batch.iter().map(|job| job.id.as_str()).collect()
     }
 
@@ -710,17 +691,38 @@ mod tests {
     }
 
     #[test]
-    fn a_store_of_version_1_is_read() {
+    fn a_webhook_is_due_once_its_job_ended_until_it_is_taken() {
         let folder = tempfile::tempdir().unwrap();
-        let old = SCHEMA.replace("  kind TEXT NOT NULL DEFAULT 'search',\n", "");
-        let path = folder.path().join("jobs.sqlite");
-        let row = "INSERT INTO job (id, state, database, options, title, client, queries, \
-                   letters, submitted) VALUES ('x', 'queued', 'nt', '[]', '', 'a', 1, 4, 0);";
-        let connection = Connection::open(&path).unwrap();
-        let text = format!("{old} {row} PRAGMA user_version = 1;");
-        connection.execute_batch(&text).unwrap();
-        drop(connection);
         let store = Store::open(folder.path()).unwrap();
-        assert_eq!(ids(&store.waiting_behind(0).unwrap()), ["x"]);
+        let asked = Submission {
+            webhook: Some("http://hooks/a".into()),
+            ..asked("a", &[])
+        };
+        let id = submit(&store, &asked).unwrap();
+        let state = || store.job(&id).unwrap().unwrap().webhook.unwrap().state;
+        assert!(store.due_webhooks(9).unwrap().is_empty());
+        store.take(ALL).unwrap();
+        let problem = "why".to_string();
+        store
+            .finish(&[(id.clone(), Outcome::Failed { problem })])
+            .unwrap();
+        let due = store.due_webhooks(9).unwrap();
+        assert!(due.len() == 1 && due[0].url == "http://hooks/a" && due[0].attempts == 0);
+        assert_eq!(state(), WebhookState::Waiting);
+        let sent = |next, problem: Option<&str>| {
+            let (id, problem) = (id.clone(), problem.map(Into::into));
+            store.note_webhooks(&[SentWebhook { id, next, problem }])
+        };
+        sent(Some(now() + 60), Some("HTTP 500")).unwrap();
+        assert!(store.due_webhooks(9).unwrap().is_empty());
+        assert_eq!(state(), WebhookState::Waiting);
+        sent(None, Some("HTTP 410")).unwrap();
+        assert_eq!(state(), WebhookState::Failed);
+        sent(None, None).unwrap();
+        let webhook = store.job(&id).unwrap().unwrap().webhook.unwrap();
+        assert_eq!(
+            (webhook.state, webhook.attempts),
+            (WebhookState::Delivered, 3)
+        );
     }
 }

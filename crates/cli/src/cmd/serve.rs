@@ -30,6 +30,7 @@ Examples:
   gyrase serve --db nt=genomes.gysd --jobs /var/lib/gyrase
   gyrase serve --db nt=genomes.gysd --metrics 127.0.0.1:9090
   gyrase serve --db refs=refs.gysd --tokens tokens.txt
+  gyrase serve --db refs=refs.gysd --webhook-origin https://hooks.example.org
   gyrase serve --db refs=refs.gysd --workers 4 --worker-memory 200M
   gyrase serve --db refs=refs.gysd --workers 4 --worker-on 'ssh node2'
   gyrase serve --db taxa=refs.gydb --db counts=s.gyk
@@ -88,6 +89,15 @@ pub struct Serve {
     /// browser there; may be given again
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     allow_origin: Vec<String>,
+
+    /// An origin, such as https://hooks.example.org, to which the end of a job may be told, where
+    /// the job says so (`webhook`); may be given again
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    webhook_origin: Vec<String>,
+
+    /// File of the secret by which webhooks are signed: `whsec_` and base64
+    #[arg(long, value_name = "FILE", requires = "webhook_origin")]
+    webhook_secret: Option<PathBuf>,
 
     /// How long jobs may go on once the service is asked to stop, in seconds; then they wait for
     /// its next start
@@ -237,6 +247,8 @@ impl Serve {
             tls: self.tls_cert.zip(self.tls_key).map(Into::into),
             trusted_proxies: self.trusted_proxy,
             origins: self.allow_origin,
+            webhook_origins: self.webhook_origin,
+            webhook_secret: self.webhook_secret,
             search_options: Arc::new(search_options),
             classify_options: Arc::new(classify_options),
         })
@@ -276,9 +288,10 @@ impl From<ServeError> for Failure {
             }
             ServeError::Memory { .. } | ServeError::Workers { .. } => Code::Memory,
             ServeError::Folder { .. } => Code::Output,
-            ServeError::Locked { .. } | ServeError::Tokens { .. } | ServeError::Tls { .. } => {
-                Code::Usage
-            }
+            ServeError::Locked { .. }
+            | ServeError::Tokens { .. }
+            | ServeError::Tls { .. }
+            | ServeError::Webhooks(_) => Code::Usage,
             ServeError::Listen { .. } => Code::Network,
             ServeError::System(_) => Code::Internal,
         };

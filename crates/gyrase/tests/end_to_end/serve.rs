@@ -1,8 +1,9 @@
 //! `gyrase serve`: jobs over HTTP, with the bytes of the command line, also behind `kill -9`.
 
-use std::io::{BufRead, Read};
+use std::io::{BufRead, Read, Write};
+use std::net::TcpListener;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -404,6 +405,76 @@ fn a_service_that_is_full_says_when_to_come_back() {
 }
 
 /// Processes that a service started.
+/// The next request, answered with a status.
+fn hooked(listener: &TcpListener, status: &str) -> String {
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut request = Vec::new();
+    while !request.ends_with(b"}}") {
+        let mut more = [0; 4096];
+        let length = stream.read(&mut more).unwrap();
+        assert_ne!(length, 0, "{}", String::from_utf8_lossy(&request));
+        request.extend_from_slice(&more[..length]);
+    }
+    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").unwrap();
+    String::from_utf8(request).unwrap()
+}
+
+#[test]
+fn the_end_of_a_job_is_told_until_somebody_takes_it() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    place.write_secret("secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n");
+    let listener = TcpListener::bind("localhost:0").unwrap();
+    let origin = format!("http://localhost:{}", listener.local_addr().unwrap().port());
+    let args = [
+        "--db",
+        "refs=refs",
+        "--webhook-origin",
+        &origin,
+        "--webhook-secret",
+        "secret",
+    ];
+    let mut service = Service::start(&place, &args);
+    let refused = service.send(
+        "POST",
+        "/api/v1/jobs?database=refs&webhook=http://localhost:1/",
+        "text/plain",
+        PROTEINS.as_bytes(),
+    );
+    assert!(
+        refused.status == 400 && refused.text().contains("sends nothing to localhost"),
+        "{refused:?}"
+    );
+    let options = format!("database=refs&webhook={origin}/hook?key=1");
+    let id = service.submit(&options, PROTEINS.as_bytes());
+    let first = hooked(&listener, "503 Busy");
+    service.child.kill().unwrap();
+    service.child.wait().unwrap();
+    let service = Service::start(&place, &args);
+    let second = hooked(&listener, "204 Taken");
+    for request in [&first, &second] {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("POST /hook?key=1 HTTP/1.1\r\n"), "{head}");
+        assert!(head.contains(&format!("webhook-id: {id}\r\n")), "{head}");
+        assert!(head.contains("webhook-signature: v1,"), "{head}");
+        let told: Value = serde_json::from_str(body).unwrap();
+        assert!(
+            told["type"] == "job.done" && told["data"]["id"] == id[..],
+            "{told}"
+        );
+    }
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let status = service.get(&format!("/api/v1/jobs/{id}"));
+        assert!(!status.text().contains("key=1"), "{status:?}");
+        match status.json()["webhook"]["state"].as_str() {
+            Some("delivered") => break,
+            _ => assert!(Instant::now() < end, "{status:?}"),
+        }
+        sleep(Duration::from_millis(20));
+    }
+}
+
 fn workers_of(service: &Service) -> Vec<u32> {
     let id = service.child.id();
     let tasks = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();

@@ -9,6 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::client::{Holder, Peer, address};
 use super::refusal::Refusal;
+use super::webhooks::Webhooks;
 use crate::access::Access;
 use crate::engine::{Engine, REPORT_TURNS};
 use crate::job::Job;
@@ -28,6 +29,8 @@ pub struct App {
     pub engine: Arc<Engine>,
     /// Who may ask; anybody if none.
     pub access: Option<Access>,
+    /// What tells of jobs that ended; nobody if none.
+    pub webhooks: Option<Webhooks>,
     reports: Arc<Semaphore>,
     submissions: Arc<Semaphore>,
     uploads: Arc<Semaphore>,
@@ -41,10 +44,11 @@ pub struct App {
 
 impl App {
     /// What all requests of a service share.
-    pub fn new(engine: Arc<Engine>, access: Option<Access>) -> App {
+    pub fn new(engine: Arc<Engine>, access: Option<Access>, webhooks: Option<Webhooks>) -> App {
         App {
             bodies: Arc::new(Semaphore::new(in_kib(engine.share()) as usize)),
             access,
+            webhooks,
             submissions: Arc::new(Semaphore::new(SUBMISSIONS)),
             uploads: Arc::new(Semaphore::new(UPLOADS)),
             reports: Arc::new(Semaphore::new(REPORT_TURNS as usize)),
@@ -108,6 +112,21 @@ impl App {
             true => Err(Refusal::busy(StatusCode::SERVICE_UNAVAILABLE, message)),
             false => Ok(()),
         }
+    }
+
+    /// The URL of a webhook that may be sent.
+    ///
+    /// # Errors
+    /// The service sends nothing to it.
+    pub fn webhook(&self, url: Option<String>) -> Result<Option<String>, Refusal> {
+        let Some(url) = url else {
+            return Ok(None);
+        };
+        let none = || Refusal::bad("this service sends no webhooks");
+        let webhooks = self.webhooks.as_ref().ok_or_else(none)?;
+        let checked = webhooks.client.target(&url);
+        checked.map_err(|why| Refusal::bad(format!("webhook: {why}")))?;
+        Ok(Some(url))
     }
 
     /// Does what may wait for a disk.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::app::App;
 use super::refusal::Refusal;
 use crate::engine::Engine;
-use crate::job::{Job, JobKind, State};
+use crate::job::{Job, JobKind, State, Webhook};
 
 /// How often the progress of a search is looked at.
 const TICK: Duration = Duration::from_millis(300);
@@ -43,6 +43,8 @@ pub struct Status {
     pub with_hits: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub webhook: Option<Webhook>,
 }
 
 impl Status {
@@ -77,6 +79,7 @@ impl Status {
             hits: job.hits,
             with_hits: job.with_hits,
             problem: job.problem,
+            webhook: job.webhook,
         })
     }
 

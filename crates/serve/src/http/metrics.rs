@@ -66,6 +66,19 @@ fn text(app: &App, counts: [(JobState, u64); 4]) -> String {
         "Requests, by the status of the answer.",
         &requests,
     );
+    if let Some(webhooks) = &app.webhooks {
+        let sent = ["taken", "not_taken"].into_iter().zip(&webhooks.sent);
+        let sent: Vec<(String, f64)> = sent
+            .map(|(result, times)| {
+                (
+                    format!("{{result=\"{result}\"}}"),
+                    times.load(Relaxed) as f64,
+                )
+            })
+            .collect();
+        let help = "Times that the end of a job was told.";
+        metric("webhooks_total", "counter", help, &sent);
+    }
     let one = |value: f64| [(String::new(), value)];
     for (name, kind, help, value) in single(app) {
         metric(name, kind, help, &one(value));

@@ -4,10 +4,12 @@ mod api;
 mod app;
 mod blast;
 mod client;
+mod ends;
 mod events;
 mod fields;
 mod forms;
 mod metrics;
+mod outgoing;
 mod pages;
 mod refusal;
 mod result;
@@ -16,6 +18,7 @@ mod submit;
 mod tls;
 mod upload;
 mod views;
+mod webhooks;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,8 +34,10 @@ use axum::response::IntoResponse;
 use client::Holder;
 
 pub use app::App;
+pub use ends::tell_ends;
 pub use server::serve;
 pub use tls::tls;
+pub use webhooks::Webhooks;
 
 /// All that the service answers to people and programs.
 pub fn router(app: Arc<App>) -> Router {

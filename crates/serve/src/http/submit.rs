@@ -63,6 +63,8 @@ pub struct Wanted {
     pub title: Option<String>,
     /// What was sent as queries.
     pub sent: Vec<u8>,
+    /// The URL to which the end of the job is told.
+    pub webhook: Option<String>,
 }
 
 /// Accepts the job that a request describes by the names of the command line.
@@ -84,6 +86,7 @@ fn wanted(fields: &Fields) -> Result<Wanted, Refusal> {
             "database" => wanted.database = text()?.unwrap_or_default().into(),
             "program" => wanted.program = text()?.map(Into::into),
             "title" => wanted.title = text()?.map(Into::into),
+            "webhook" => wanted.webhook = text()?.map(Into::into),
             // Pasted, or a file: the file counts.
             "queries" if fields.bytes("file")?.is_some() => {}
             "queries" | "file" => wanted.sent = fields.bytes(name)?.unwrap_or_default().to_vec(),
@@ -110,7 +113,9 @@ pub fn option(
         return Ok(value.map(|value| (*own, Some(value.into()))));
     }
     let Some(own) = flags.iter().find(|own| **own == name) else {
-        let known = [&["database", "title"], options, flags].concat().join(", ");
+        let known = [&["database", "title", "webhook"], options, flags]
+            .concat()
+            .join(", ");
         return Err(Refusal::bad(format!(
             "there is no field {name:?}: choose {known}"
         )));
@@ -163,6 +168,7 @@ fn accept(app: &App, wanted: Wanted, client: String) -> Result<String, Refusal> 
             served.searched.molecule()
         )));
     }
+    let webhook = app.webhook(wanted.webhook)?;
     let options = words(program, &wanted.options);
     (engine.config().search_options)(&options).map_err(Refusal::bad)?;
     let id = new_id().map_err(|error| Refusal::internal(&error))?;
@@ -176,6 +182,7 @@ fn accept(app: &App, wanted: Wanted, client: String) -> Result<String, Refusal> 
         fasta: queries.fasta,
         queries: queries.count,
         letters: queries.letters,
+        webhook,
     };
     engine.store().submit(&submission, limits)?;
     Ok(id)

@@ -176,6 +176,7 @@ impl Sent {
             fasta: Vec::new(),
             queries: 0,
             letters: self.bytes,
+            webhook: app.webhook(fields.text("webhook")?.map(Into::into))?,
         };
         engine
             .store()
@@ -237,7 +238,7 @@ fn words(fields: &Fields, kind: JobKind) -> Result<Vec<String>, Refusal> {
     } else {
         CLASSIFY
     };
-    let others = |name: &&str| !["database", "title", "text"].contains(name);
+    let others = |name: &&str| !["database", "title", "text", "webhook"].contains(name);
     let mut words = Vec::new();
     for name in fields.names().filter(others) {
         words.extend(match option(known, name, fields.text(name)?)? {
