@@ -61,8 +61,9 @@ struct Limits {
     ends: bool,
 }
 
-/// The part of a coverage that errors seldom have.
-const RARE: Part = (1, 10);
+/// The part of a coverage that errors seldom have. A genome may have a repeat twenty times, and a
+/// copy of it that differs in a base once.
+const RARE: Part = (1, 30);
 
 impl Limits {
     fn of(sample: Sample, errors: Errors) -> Limits {

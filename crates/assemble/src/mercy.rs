@@ -5,13 +5,14 @@
 //! What tells both apart is what is around: a read with an error leaves the graph where the graph
 //! goes on, and comes back to it; a gap has a **dead end** on either side. So the k-mers of a read
 //! between two dead ends come back (mercy k-mers, as MEGAHIT has them). When errors are out of the
-//! graph, those from a dead end to the end of a read do, too.
+//! graph, those from a dead end to the end of a read do, too, and those from a dead end to where
+//! the read comes back: what genomes have in common goes on in one of them where another ends.
 
 use gyrase_kmer::{Kmer, with_words};
 use gyrase_work::Progress;
 
 use crate::config::AssemblyError;
-use crate::graph::{Extended, Graph, compact_of, kmer_of, shape_of};
+use crate::graph::{Extended, Graph, beside, compact_of, kmer_of, shape_of};
 use crate::index::Index;
 use crate::reads::{Block, NONE, Reads};
 use crate::together;
@@ -25,7 +26,7 @@ pub const NEIGHBOURS: usize = 4;
 pub enum Mercy {
     /// Between two dead ends.
     Gaps,
-    /// Behind any dead end.
+    /// Behind any dead end, and before it.
     Ends,
 }
 
@@ -67,9 +68,10 @@ fn merciful_of<const W: usize>(
     let equal = kmers.chunk_by(|one, other| one == other);
     let counted = equal.map(|equal| (equal[0], equal.len() as u32)).collect();
     let counted = together::counted(reads.world(), counted)?;
+    admit(counted.len() as u64)?;
+    let (stretches, counted) = beside(graph, counted);
     let added = counted.len() as u64;
-    admit(added)?;
-    let all = Extended::of((graph, graph.k()), |way| graph.count(way), &counted);
+    let all = Extended::of_stretches((graph, graph.k()), stretches, &counted);
     Ok((compact_of(graph.k(), &all), added))
 }
 
@@ -86,24 +88,22 @@ fn spared<const W: usize>(walker: &Walker, block: &Block, mercy: Mercy, kmers: &
                 kmers.extend(gap.map(|kmer| kmer.canonical(k)));
             }
         };
-        // The window behind the last stretch, where the graph ends there.
-        let (mut open, mut stretches) = (None, 0);
+        // The window behind the last stretch, and whether the graph ends there.
+        let mut last_end = None;
         walker.walk(read, &mut steps, |steps| {
             let (first, last) = (steps[0], steps[steps.len() - 1]);
             let begins = first.offset == 0 && is_dead(first.way.flipped());
-            let from = match (stretches, mercy) {
-                (0, Mercy::Ends) => Some(0),
-                _ => open,
-            };
-            if let (Some(from), true) = (from, begins) {
-                add(from, first.at);
+            match (last_end, mercy) {
+                (None, Mercy::Ends) if begins => add(0, first.at),
+                (Some((from, ends)), Mercy::Gaps) if begins && ends => add(from, first.at),
+                (Some((from, ends)), Mercy::Ends) if begins || ends => add(from, first.at),
+                _ => {}
             }
             let kmers = graph.kmers(last.way) as usize;
             let ends = last.offset + last.kmers == kmers && is_dead(last.way);
-            open = ends.then_some(last.at + last.kmers);
-            stretches += 1;
+            last_end = Some((last.at + last.kmers, ends));
         });
-        if let (Some(from), Mercy::Ends) = (open, mercy) {
+        if let (Some((from, true)), Mercy::Ends) = (last_end, mercy) {
             add(from, (read.len() + 1).saturating_sub(k));
         }
     });

@@ -5,10 +5,12 @@
 //! **link**: one that says how far the nodes are from each other. A node that a genome has once, by
 //! its coverage, is joined to the next such node when at least four links say so in both
 //! directions, and exactly one way through the graph between them has a length that fits. In a
-//! metagenome any long node is joined so to the next one of about its coverage.
+//! metagenome any long node is joined so to the next one of about its coverage, and two dead ends
+//! that overlap are joined by two links.
 
 mod inserts;
 mod links;
+mod overlaps;
 mod paths;
 mod resolve;
 
@@ -31,6 +33,8 @@ pub struct PairJoins {
     pub inserts: Option<Inserts>,
     /// For each join how many pairs support it, ascending.
     pub pairs: Vec<u64>,
+    /// Joins of dead ends that overlap by less than a k-mer.
+    pub overlapping: u64,
     /// Nodes that nothing but each other was left for, when joins were made.
     pub freed: u64,
     /// Nodes of the graph that follow each other, where several ways between them fit, or none.
@@ -54,7 +58,12 @@ pub fn resolve(
         let Some(inserts) = Inserts::of(&found.inserts) else {
             break;
         };
-        let (joins, open) = paths::joins(&graph, &found.links, &inserts, sample);
+        let (mut joins, open) = paths::joins(&graph, &found.links, &inserts, sample);
+        if sample.is_mixed() {
+            let ends = overlaps::overlapping(&graph, &found.links, &inserts);
+            resolved.overlapping += ends.len() as u64;
+            joins.extend(ends);
+        }
         resolved.inserts.get_or_insert(inserts);
         resolved.open = open;
         // What stays open is told of the last graph.

@@ -26,7 +26,7 @@ use crate::solid::{KmerDepth, first_k, lengths};
 use crate::stage::GraphStage;
 use crate::statistics::Statistics;
 use crate::strains::collapsed;
-use crate::supported::supported;
+use crate::supported::{AROUND, supported};
 use crate::unitigs::{Means, SharedUnitigs, SolidKmers, build};
 
 /// What came out.
@@ -115,10 +115,7 @@ pub fn run_in(
     let (kept, resumed) = checkpoints.last()?;
     let mut state = match kept {
         Some(state) => state,
-        None => match first(config, &reads, progress)? {
-            Some(state) => state,
-            None => first(&mixed(config), &reads, progress)?.expect("a mixture has no one depth"),
-        },
+        None => begun(config, &reads, progress)?,
     };
     let config = match state.depth {
         KmerDepth::MIXED => &mixed(config),
@@ -245,10 +242,21 @@ fn agree(config: &Config, world: &dyn World) -> Result<(), AssemblyError> {
     Ok(same_files(world, &files)?)
 }
 
+/// The first state, of one genome where this was asked for and the reads show its depth.
+fn begun(config: &Config, reads: &Reads, progress: &Progress) -> Result<State, AssemblyError> {
+    if let Some(state) = first(config, config.sample, reads, progress)? {
+        return Ok(state);
+    }
+    let of_mixture = first(&mixed(config), config.sample, reads, progress)?;
+    Ok(of_mixture.expect("a mixture has no one depth"))
+}
+
 /// The cleaned graph of the smallest k: of the k-mers that are seen often enough. Nothing where the
-/// reads are to be of one genome, and do not show its depth.
+/// reads are to be of one genome, and do not show its depth. What was `asked` for at first may be
+/// another sample than that of `config`.
 fn first(
     config: &Config,
+    asked: Sample,
     reads: &Reads,
     progress: &Progress,
 ) -> Result<Option<State>, AssemblyError> {
@@ -285,7 +293,10 @@ fn first(
     state.graph = cleaned(graph, depth.peak, config.sample, stages, progress);
     spare(&mut state, config, reads, Mercy::Ends, progress)?;
     if config.sample.is_mixed() {
-        let (graph, cut) = supported(&state.graph, reads, (config.threads, progress))?;
+        // Thin reads of one genome have nothing in common with another.
+        let around = if asked.is_mixed() { AROUND } else { 0 };
+        let with = (config.threads, progress);
+        let (graph, cut) = supported(&state.graph, reads, around, with)?;
         (state.graph, state.cut) = (graph, cut);
     }
     Ok(Some(state))

@@ -3,7 +3,9 @@
 //! k-mers that overlap by k-1 bases need not be neighbours in a genome. Where genomes are thin the
 //! last k-mer of a read meets the first of another, of another genome, as often as that many bases
 //! are equal by chance. So a node is cut between two k-mers that no read has together: the second
-//! one goes.
+//! one goes. And where genomes are thinnest, ends are so many that nodes are cut, too, where no
+//! read has a few more k-mers on either side: what genomes have in common is mostly short. What
+//! belongs together is joined again where mates say so.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -17,7 +19,13 @@ use crate::mercy::NEIGHBOURS;
 use crate::reads::Reads;
 use crate::walk::{Step, Walker};
 
-/// The graph without such joins, and how many these were.
+/// k-mers that a read is to have on either side of a join of what is thin, where genomes are many.
+pub const AROUND: usize = 8;
+/// The coverage below which a node is thin, in hundredths.
+const THIN: u64 = 200;
+
+/// The graph without such joins, and how many these were; a read is to have `around` k-mers on
+/// either side of a join of what is thin.
 ///
 /// Collective.
 ///
@@ -26,32 +34,37 @@ use crate::walk::{Step, Walker};
 pub fn supported(
     graph: &Graph,
     reads: &Reads,
+    around: usize,
     with: (usize, &Progress),
 ) -> Result<(Graph, u64), AssemblyError> {
     let (_, progress) = with;
     progress.start("joins", reads.blocks());
     let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS);
     let walker = Walker::new(graph, &index);
-    let seen = SeenJoins::none(graph);
+    let seen = [0, around].map(|around| SeenJoins::none(graph, around));
     reads.by_threads(with, |blocks| {
         let mut steps = Vec::new();
         for block in blocks {
             block?.for_each(|read| {
                 walker.walk(read, &mut steps, |steps| {
-                    steps.iter().for_each(|step| seen.note(step));
+                    for step in steps {
+                        seen.iter().for_each(|seen| seen.note(step));
+                    }
                 });
             });
         }
         Ok(())
     })?;
-    let joins = seen.of_all(reads.world())?;
-    let (pieces, cut) = pieces(graph, |way, join| joins.has(way, join));
+    let [seen, around] = seen;
+    let joins = [seen.of_all(reads.world())?, around.of_all(reads.world())?];
+    let (pieces, cut) = pieces(graph, &joins);
     Ok((compact(graph.k(), &pieces), cut))
 }
 
 /// The nodes, cut at joins that are not seen.
-fn pieces(graph: &Graph, is_seen: impl Fn(Way, usize) -> bool) -> (Pieces, u64) {
+fn pieces(graph: &Graph, joins: &[SeenJoins; 2]) -> (Pieces, u64) {
     let (k, mut pieces, mut cut) = (graph.k(), Pieces::default(), 0);
+    let mut places = Vec::new();
     for way in graph.nodes() {
         let (kmers, codes) = (graph.kmers(way) as usize, graph.codes(way));
         let mut push = |from: usize, to: usize| {
@@ -60,8 +73,9 @@ fn pieces(graph: &Graph, is_seen: impl Fn(Way, usize) -> bool) -> (Pieces, u64) 
                 pieces.push(&codes[from..to + k - 1], count);
             }
         };
+        unseen(graph, way, joins, &mut places);
         let mut from = 0;
-        for join in (0..kmers - 1).filter(|&join| !is_seen(way, join)) {
+        for &join in &places {
             push(from, join + 1);
             from = join + 2;
             cut += 1;
@@ -71,30 +85,68 @@ fn pieces(graph: &Graph, is_seen: impl Fn(Way, usize) -> bool) -> (Pieces, u64) 
     (pieces, cut)
 }
 
-/// Which neighbouring k-mers of nodes some read has together: a bit for each k-mer but the last.
+/// The joins at which a node is cut: those that no read has, and, where it is thin, the middles of
+/// those that no read has with what is around.
+fn unseen(graph: &Graph, way: Way, [seen, around]: &[SeenJoins; 2], places: &mut Vec<usize>) {
+    places.clear();
+    let kmers = graph.kmers(way);
+    let joins = 0..kmers as usize - 1;
+    places.extend(joins.clone().filter(|&join| !seen.has(way, join)));
+    if 100 * graph.count(way) >= THIN * kmers {
+        return;
+    }
+    let mut from = None;
+    for join in joins.start..=joins.end {
+        let is_unseen = join < joins.end && !around.has(way, join);
+        match (from, is_unseen) {
+            (None, true) => from = Some(join),
+            (Some(first), false) => {
+                let run = first..join;
+                if !places.iter().any(|place| run.contains(place)) {
+                    places.push((first + join) / 2);
+                }
+                from = None;
+            }
+            _ => {}
+        }
+    }
+    places.sort_unstable();
+}
+
+/// Which neighbouring k-mers of nodes some read has together, with so many more on either side: a
+/// bit for each k-mer but the last.
 struct SeenJoins<'g> {
     graph: &'g Graph,
+    around: usize,
     bits: Vec<AtomicU64>,
 }
 
 impl<'g> SeenJoins<'g> {
-    fn none(graph: &'g Graph) -> SeenJoins<'g> {
+    fn none(graph: &'g Graph, around: usize) -> SeenJoins<'g> {
         let words = graph.bases().div_ceil(64);
         SeenJoins {
             graph,
+            around,
             bits: (0..words).map(|_| AtomicU64::new(0)).collect(),
         }
     }
 
-    /// Notes what a part of a read has together.
+    /// Notes what a part of a read has together. Nothing more is wanted where a node ends.
     fn note(&self, step: &Step) {
         let kmers = self.graph.kmers(step.way) as usize;
         let first = match step.way.is_backward() {
             false => step.offset,
             true => kmers - step.offset - step.kmers,
         };
-        let start = self.graph.start(step.way) + first;
-        for place in start..start + step.kmers - 1 {
+        let last = first + step.kmers;
+        let from = if first == 0 { 0 } else { first + self.around };
+        let to = if last == kmers {
+            kmers
+        } else {
+            last.saturating_sub(self.around)
+        };
+        let start = self.graph.start(step.way);
+        for place in (from..to.saturating_sub(1)).map(|join| start + join) {
             let (word, bit) = (&self.bits[place / 64], 1 << (place % 64));
             if word.load(Relaxed) & bit == 0 {
                 word.fetch_or(bit, Relaxed);
@@ -132,22 +184,33 @@ impl<'g> SeenJoins<'g> {
 mod tests {
     use super::*;
 
+    fn cut(genome: &[u8], count: u64, overlap: usize) -> (Graph, u64) {
+        let mut pieces = Pieces::default();
+        pieces.push(genome, count);
+        let graph = compact(11, &pieces);
+        assert_eq!(graph.len(), 1);
+        let other = |codes: &[u8]| codes.iter().rev().map(|code| 3 - code).collect::<Vec<u8>>();
+        let reads = [genome[..60].to_vec(), other(&genome[60 - overlap..])];
+        let with = (2, &Progress::default());
+        supported(&graph, &Reads::of(&reads), AROUND, with).unwrap()
+    }
+
     #[test]
     fn what_two_reads_have_by_turns_is_cut() {
-        let k = 11;
         let genome: Vec<u8> = (0..120u64)
             .map(|at| (gyrase_kmer::mix(at) >> 62) as u8)
             .collect();
-        let mut pieces = Pieces::default();
-        pieces.push(&genome, 220);
-        let graph = compact(k, &pieces);
-        assert_eq!(graph.len(), 1);
-        let other = |codes: &[u8]| codes.iter().rev().map(|code| 3 - code).collect::<Vec<u8>>();
-        // They overlap by k bases, and then by k - 1.
-        for (overlap, expected) in [(k, 1), (k - 1, 2)] {
-            let reads = [genome[..60].to_vec(), other(&genome[60 - overlap..])];
-            let means = (2, &Progress::default());
-            let (cut, joins) = supported(&graph, &Reads::of(&reads), means).unwrap();
+        let (deep, thin) = (220, 219);
+        // They overlap by k bases, by k - 1, and by fewer and as many as what is thin needs.
+        for (count, overlap, expected) in [
+            (deep, 11, 1),
+            (deep, 10, 2),
+            (thin, 10, 2),
+            (thin, 11, 2),
+            (thin, 10 + 2 * AROUND, 2),
+            (thin, 11 + 2 * AROUND, 1),
+        ] {
+            let (cut, joins) = cut(&genome, count, overlap);
             assert_eq!((cut.len(), joins), (expected, expected as u64 - 1));
             let kmers: u64 = cut.nodes().map(|way| cut.kmers(way)).sum();
             assert_eq!(kmers, 110 - joins);

@@ -407,7 +407,8 @@ fn reads_without_one_depth_are_assembled_as_those_of_many_genomes() {
         let found = assemble(folder.path(), &reads, 2);
         assert_eq!(found.sample, mixed);
         let expected = assemble_of(folder.path(), &reads, 2, mixed);
-        assert!(gfa(&found) == gfa(&expected) && !found.graph.is_empty());
+        assert!(!found.graph.is_empty() && found.mixed.cut <= expected.mixed.cut);
+        assert_eq!(found.mixed.spared, expected.mixed.spared);
     }
 }
 

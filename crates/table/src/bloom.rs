@@ -26,13 +26,27 @@ impl Bloom {
     /// Notes a key by its uniform `place`; true when it was (or seems to have been) noted before.
     #[inline(always)]
     pub fn note(&mut self, place: u64) -> bool {
-        let at = ((u128::from(place) * self.words.len() as u128) >> 64) as usize;
-        // The high bits chose the word; these are others.
-        let bits = 1 << (place >> 18 & 63) | 1 << (place >> 12 & 63) | 1 << (place >> 6 & 63);
+        let (at, bits) = self.bits(place);
         let word = &mut self.words[at];
         let seen = *word & bits == bits;
         *word |= bits;
         seen
+    }
+
+    /// Whether a key of a place was noted before, or seems to have been.
+    #[inline(always)]
+    pub fn has(&self, place: u64) -> bool {
+        let (at, bits) = self.bits(place);
+        self.words[at] & bits == bits
+    }
+
+    /// The word of a key, and its bits there.
+    #[inline(always)]
+    fn bits(&self, place: u64) -> (usize, u64) {
+        let at = ((u128::from(place) * self.words.len() as u128) >> 64) as usize;
+        // The high bits chose the word; these are others.
+        let bits = 1 << (place >> 18 & 63) | 1 << (place >> 12 & 63) | 1 << (place >> 6 & 63);
+        (at, bits)
     }
 }
 
@@ -48,6 +62,7 @@ mod tests {
             .filter(|&i| bloom.note(gyrase_kmer::mix(i)))
             .count();
         assert!(new < 500, "{new} false positives while filling");
+        assert!((0..10_000).all(|i| bloom.has(gyrase_kmer::mix(i))));
         assert!((0..10_000).all(|i| bloom.note(gyrase_kmer::mix(i))));
     }
 }

@@ -48,10 +48,23 @@ impl<const W: usize> Sequences<W> for Pieces {
 pub struct Extended<'g, const W: usize> {
     graph: &'g Graph,
     k: usize,
-    /// Numbers of the nodes, and the sums of the counts of their k-mers.
-    nodes: Vec<(u32, u64)>,
+    /// Of nodes.
+    stretches: Vec<Stretch>,
     /// k-mers with their counts.
     kmers: &'g [(Kmer<W>, u32)],
+}
+
+/// Neighbouring k-mers of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The number of the node.
+    pub node: u32,
+    /// Where in the node the first of them begins.
+    pub from: u32,
+    /// How many they are.
+    pub kmers: u32,
+    /// The sum of their counts.
+    pub count: u64,
 }
 
 impl<'g, const W: usize> Extended<'g, W> {
@@ -63,39 +76,62 @@ impl<'g, const W: usize> Extended<'g, W> {
         kmers: &'g [(Kmer<W>, u32)],
     ) -> Extended<'g, W> {
         let long = graph.nodes().filter(|&way| graph.length(way) >= k);
-        let nodes = long.map(|way| (way.node() as u32, count(way))).collect();
+        let stretches = long.map(|way| Stretch {
+            node: way.node() as u32,
+            from: 0,
+            kmers: (graph.length(way) + 1 - k) as u32,
+            count: count(way),
+        });
+        Extended::of_stretches((graph, k), stretches.collect(), kmers)
+    }
+
+    /// Stretches of nodes, and `k`-mers with their counts.
+    pub fn of_stretches(
+        (graph, k): (&'g Graph, usize),
+        stretches: Vec<Stretch>,
+        kmers: &'g [(Kmer<W>, u32)],
+    ) -> Extended<'g, W> {
         Extended {
             graph,
             k,
-            nodes,
+            stretches,
             kmers,
         }
     }
 
-    /// A node, or else a k-mer and its count.
-    fn one(&self, sequence: usize) -> Result<Way, (Kmer<W>, u32)> {
-        match self.nodes.get(sequence) {
-            Some(&(node, _)) => Ok(Way::forward(node as usize)),
-            None => Err(self.kmers[sequence - self.nodes.len()]),
-        }
+    /// The codes of a stretch in a direction, or else a k-mer and its count.
+    fn one(&self, way: Way) -> Result<&'g [u8], (Kmer<W>, u32)> {
+        let sequence = way.node();
+        let Some(stretch) = self.stretches.get(sequence) else {
+            return Err(self.kmers[sequence - self.stretches.len()]);
+        };
+        let node = Way::forward(stretch.node as usize);
+        let (from, bases) = (stretch.from as usize, stretch.kmers as usize + self.k - 1);
+        Ok(match way.is_backward() {
+            false => &self.graph.codes(node)[from..from + bases],
+            true => {
+                let end = self.graph.length(node) - from;
+                &self.graph.codes(node.flipped())[end - bases..end]
+            }
+        })
     }
 }
 
 impl<const W: usize> Sequences<W> for Extended<'_, W> {
     fn len(&self) -> usize {
-        self.nodes.len() + self.kmers.len()
+        self.stretches.len() + self.kmers.len()
     }
 
     fn count(&self, sequence: usize) -> u64 {
-        match self.one(sequence) {
-            Ok(_) => self.nodes[sequence].1,
-            Err((_, count)) => count.into(),
+        match self.stretches.get(sequence) {
+            Some(stretch) => stretch.count,
+            None => self.kmers[sequence - self.stretches.len()].1.into(),
         }
     }
 
     fn ends(&self, sequence: usize, bases: usize) -> [Kmer<W>; 2] {
-        match self.one(sequence) {
-            Ok(way) => ends_of(self.graph.codes(way), bases),
+        match self.one(Way::forward(sequence)) {
+            Ok(codes) => ends_of(codes, bases),
             Err((kmer, _)) => {
                 debug_assert_eq!(bases, self.k - 1);
                 [kmer.without_last(), kmer.masked(bases)]
@@ -104,15 +140,8 @@ impl<const W: usize> Sequences<W> for Extended<'_, W> {
     }
 
     fn append(&self, way: Way, skip: usize, codes: &mut Vec<u8>) {
-        match self.one(way.node()) {
-            Ok(node) => {
-                let node = if way.is_backward() {
-                    node.flipped()
-                } else {
-                    node
-                };
-                codes.extend_from_slice(&self.graph.codes(node)[skip..]);
-            }
+        match self.one(way) {
+            Ok(own) => codes.extend_from_slice(&own[skip..]),
             Err((kmer, _)) if way.is_backward() => {
                 codes.extend((skip..self.k).map(|place| 3 - kmer.base(place)));
             }

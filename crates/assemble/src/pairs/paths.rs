@@ -21,6 +21,8 @@ pub struct Join {
     pub from: Way,
     /// The nodes between.
     pub path: Vec<Way>,
+    /// Bases of the last that the one before it ends with.
+    pub overlap: usize,
     /// The last.
     pub to: Way,
     /// Pairs that say so.
@@ -62,6 +64,7 @@ pub fn joins(
             Some(path) => joins.push(Join {
                 from,
                 path,
+                overlap: graph.k() - 1,
                 to,
                 pairs: link.pairs,
             }),

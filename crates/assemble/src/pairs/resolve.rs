@@ -117,8 +117,11 @@ impl<'j> Chains<'j> {
                 counts[way.node()] = counts[way.node()].saturating_sub(share);
                 count += share;
             }
-            codes.extend_from_slice(&graph.codes(two[1])[overlap..]);
-            count += other.0;
+            codes.extend_from_slice(&graph.codes(two[1])[join.overlap..]);
+            // No read has the k-mers across a shorter overlap: they are as often there as others.
+            let across = u128::from(one.0 + other.0) * (overlap - join.overlap) as u128
+                / u128::from(one.1 + other.1);
+            count += other.0 + u64::try_from(across).unwrap_or(u64::MAX);
         }
         pieces.push(&codes, count);
     }

@@ -166,6 +166,7 @@ impl Told<'_> {
             "by_pairs": pairs.len(),
             "pairs_least": pairs.first(),
             "pairs_median": pairs.get(pairs.len() / 2),
+            "by_pairs_where_ends_overlap": resolved.overlapping,
             "then_without_choice": resolved.freed,
             "left_open": resolved.open.len() - gaps.len(),
             "scaffolded": gaps.len(),

@@ -1,0 +1,157 @@
+//! k-mers beside the nodes of a graph, which may begin and end in the middle of nodes.
+
+use gyrase_kmer::Kmer;
+use gyrase_table::Bloom;
+
+use super::nodes::{Graph, kmer_of};
+use super::sequences::Stretch;
+use super::way::Way;
+use crate::rolling::Rolling;
+
+/// Room in the filter for each k-mer that is beside: few others pass it then.
+const ROOM: usize = 8;
+
+/// The nodes of a graph, cut wherever one of some k-mers may follow or be followed, and those of
+/// the k-mers that the graph has not: the graph of both may be made of them. The k-mers ascend, in
+/// their canonical form.
+pub fn beside<const W: usize>(
+    graph: &Graph,
+    kmers: Vec<(Kmer<W>, u32)>,
+) -> (Vec<Stretch>, Vec<(Kmer<W>, u32)>) {
+    let ends = Ends::of(graph.k(), &kmers);
+    let (mut stretches, mut there) = (Vec::new(), vec![false; kmers.len()]);
+    let mut places = Vec::new();
+    for way in graph.nodes() {
+        let (k, codes) = (graph.k(), graph.codes(way));
+        ends.places(codes, &mut places);
+        for two in places.windows(2).filter(|two| two[0] + 1 == two[1]) {
+            let kmer: Kmer<W> = kmer_of(&codes[two[0]..two[0] + k]);
+            let kmer = kmer.canonical(k);
+            if let Ok(place) = kmers.binary_search_by_key(&kmer, |counted| counted.0) {
+                there[place] = true;
+            }
+        }
+        push(graph, way, &places, &mut stretches);
+    }
+    let mut there = there.into_iter();
+    let mut kmers = kmers;
+    kmers.retain(|_| !there.next().expect("there are as many"));
+    (stretches, kmers)
+}
+
+/// Adds a node, cut at some places: where its k-mers begin that are not to follow another.
+fn push(graph: &Graph, way: Way, places: &[usize], stretches: &mut Vec<Stretch>) {
+    let kmers = graph.kmers(way) as usize;
+    let inner = places
+        .iter()
+        .copied()
+        .filter(|place| (1..kmers).contains(place));
+    let mut from = 0;
+    for to in inner.chain([kmers]) {
+        stretches.push(Stretch {
+            node: way.node() as u32,
+            from: from as u32,
+            kmers: (to - from) as u32,
+            count: graph.count_of(way, (to - from) as u64),
+        });
+        from = to;
+    }
+}
+
+/// The k-1 bases with which k-mers begin and end.
+struct Ends {
+    bases: usize,
+    rolling: Rolling,
+    filter: Bloom,
+}
+
+impl Ends {
+    fn of<const W: usize>(k: usize, kmers: &[(Kmer<W>, u32)]) -> Ends {
+        let rolling = Rolling::new(k - 1);
+        let mut filter = Bloom::default();
+        filter.clear(ROOM * kmers.len());
+        let mut codes = vec![0; k];
+        for (kmer, _) in kmers {
+            let bases = (0..k).rev().map(|place| kmer.base(place));
+            codes
+                .iter_mut()
+                .zip(bases)
+                .for_each(|(code, base)| *code = base);
+            for end in [&codes[1..], &codes[..k - 1]] {
+                filter.note(rolling.start(end).hash());
+            }
+        }
+        let bases = k - 1;
+        Ends {
+            bases,
+            rolling,
+            filter,
+        }
+    }
+
+    /// Where in a node k-1 bases begin that may be an end.
+    fn places(&self, codes: &[u8], places: &mut Vec<usize>) {
+        places.clear();
+        let mut window = self.rolling.start(&codes[..self.bases]);
+        for (place, &new) in codes[self.bases..].iter().enumerate() {
+            if self.filter.has(window.hash()) {
+                places.push(place);
+            }
+            window = self.rolling.next(window, codes[place], new);
+        }
+        if self.filter.has(window.hash()) {
+            places.push(codes.len() - self.bases);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::{Extended, Pieces, compact, compact_of};
+
+    fn kmers(k: usize, text: &[u8]) -> BTreeSet<Kmer<1>> {
+        let windows = text.windows(k);
+        windows.map(|window| kmer_of(window).canonical(k)).collect()
+    }
+
+    fn graph(k: usize, kmers: &BTreeSet<Kmer<1>>) -> Graph {
+        let mut pieces = Pieces::default();
+        for kmer in kmers {
+            let codes: Vec<u8> = (0..k).rev().map(|place| kmer.base(place)).collect();
+            pieces.push(&codes, 1);
+        }
+        compact(k, &pieces)
+    }
+
+    proptest! {
+        #[test]
+        fn the_graph_is_that_of_all_kmers(
+            text in proptest::collection::vec(0..4u8, 7..90),
+            other in proptest::collection::vec(0..4u8, 0..60),
+            shared in 0..80usize,
+        ) {
+            let k = 5;
+            let at = shared.min(text.len() - k);
+            let other = [&other, &text[at..at + k], &other].concat();
+            let (own, beside_them) = (kmers(k, &text), kmers(k, &other));
+            let graph_of_own = graph(k, &own);
+            let counted = beside_them.iter().map(|&kmer| (kmer, 1)).collect();
+            let (stretches, left) = beside(&graph_of_own, counted);
+            let expected: Vec<_> = beside_them.difference(&own).map(|&kmer| (kmer, 1)).collect();
+            prop_assert_eq!(&left, &expected);
+            let all = Extended::of_stretches((&graph_of_own, k), stretches, &left);
+            let made = compact_of(k, &all);
+            let expected = graph(k, &own.union(&beside_them).copied().collect());
+            let nodes = |graph: &Graph| -> Vec<(Vec<u8>, u64)> {
+                let node = |way| (graph.codes(way).to_vec(), graph.count(way));
+                graph.nodes().map(node).collect()
+            };
+            prop_assert_eq!(nodes(&made), nodes(&expected));
+        }
+    }
+}
