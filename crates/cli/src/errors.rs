@@ -95,6 +95,7 @@ impl From<SearchError> for Failure {
             SearchError::Costs(_)
             | SearchError::Template { .. }
             | SearchError::Sensitivity { .. }
+            | SearchError::NoTaxids { .. }
             | SearchError::GeneticCode { .. }
             | SearchError::NeverFast { .. } => Code::Usage.into(),
             SearchError::Metadata(_) => Code::Input.into(),

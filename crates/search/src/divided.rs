@@ -18,6 +18,7 @@ use gyrase_work::Progress;
 
 use crate::aside::Aside;
 use crate::database::{Database, Filter};
+use crate::open::check_taxids;
 use crate::seeds::{Indexes, bytes_of_indexes};
 use crate::sequences::{Form, LetterCase};
 use crate::{DatabaseSize, Molecule, SearchError, Sequences, WaitingText};
@@ -28,8 +29,16 @@ pub struct DividedDatabase {
     fragments: u64,
     threads: usize,
     first: Arc<Database>,
-    /// In the forms that programs asked for.
-    forms: Mutex<Vec<(bool, LetterCase, Arc<Database>)>>,
+    /// In the forms that programs asked for, with all sequences; of those with some taxa alone, the
+    /// last.
+    forms: Mutex<Vec<DividedForm>>,
+}
+
+/// A divided database in a form.
+struct DividedForm {
+    taxids: TaxidFilter,
+    how: (bool, LetterCase),
+    database: Arc<Database>,
 }
 
 /// Fragments of a database: those of which the remainder by `of` is `number`.
@@ -54,10 +63,15 @@ impl DividedDatabase {
         progress: &Progress,
     ) -> Result<DividedDatabase, SearchError> {
         let (fragments, case) = (fragments as u64, LetterCase::Ignored);
-        let first = divide(&paths, (true, case), fragments, (threads, progress))?;
-        let first = Arc::new(first);
-        let is_packed = first.molecule() == Molecule::Nucleotide;
-        let forms = Mutex::new(vec![(is_packed, case, Arc::clone(&first))]);
+        let taxids = TaxidFilter::default();
+        let with = (threads, progress);
+        let first = Arc::new(divide(&paths, &taxids, (true, case), fragments, with)?);
+        let forms = vec![DividedForm {
+            taxids,
+            how: (first.molecule() == Molecule::Nucleotide, case),
+            database: Arc::clone(&first),
+        }];
+        let forms = Mutex::new(forms);
         Ok(DividedDatabase {
             paths,
             fragments,
@@ -99,23 +113,38 @@ impl DividedDatabase {
         self.first.digest()
     }
 
-    /// The database in a form, which is divided if this is the first search that needs it.
+    /// Refuses taxa that it does not know.
+    ///
+    /// # Errors
+    /// See [`OpenDatabase::check`](crate::OpenDatabase::check).
+    pub fn check(&self, taxids: &TaxidFilter) -> Result<(), SearchError> {
+        check_taxids(&self.paths, taxids)
+    }
+
+    /// The sequences of some taxa in a form, which is divided if this is the first search that
+    /// needs it.
     pub(crate) fn form(
         &self,
-        is_packed: bool,
-        case: LetterCase,
+        taxids: &TaxidFilter,
+        (is_packed, case): (bool, LetterCase),
         progress: &Progress,
     ) -> Result<Arc<Database>, SearchError> {
-        let is_packed = is_packed && self.molecule() == Molecule::Nucleotide;
+        let how = (is_packed && self.molecule() == Molecule::Nucleotide, case);
         let mut forms = self.forms.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |form: &&(bool, LetterCase, _)| (form.0, form.1) == (is_packed, case);
-        if let Some((.., database)) = forms.iter().find(is_it) {
-            return Ok(Arc::clone(database));
+        let is_it = |form: &&DividedForm| form.how == how && form.taxids == *taxids;
+        if let Some(form) = forms.iter().find(is_it) {
+            return Ok(Arc::clone(&form.database));
         }
         let with = (self.threads, progress);
-        let database = divide(&self.paths, (is_packed, case), self.fragments, with)?;
-        let database = Arc::new(database);
-        forms.push((is_packed, case, Arc::clone(&database)));
+        let database = Arc::new(divide(&self.paths, taxids, how, self.fragments, with)?);
+        if !taxids.is_empty() {
+            forms.retain(|form| form.taxids.is_empty());
+        }
+        forms.push(DividedForm {
+            taxids: taxids.clone(),
+            how,
+            database: Arc::clone(&database),
+        });
         Ok(database)
     }
 }
@@ -123,14 +152,12 @@ impl DividedDatabase {
 /// A database in a form, in about so many parts.
 fn divide(
     paths: &[PathBuf],
+    taxids: &TaxidFilter,
     (is_packed, case): (bool, LetterCase),
     fragments: u64,
     with: (usize, &Progress),
 ) -> Result<Database, SearchError> {
-    let filter = Filter {
-        taxids: &TaxidFilter::default(),
-        only: None,
-    };
+    let filter = Filter { taxids, only: None };
     let form = Form::PackedIf(&|_| is_packed, case);
     // How large it is shows once all of it was looked at: until then each sequence is a part.
     let (database, _) = Database::open(paths, filter, 1, form, with)?;

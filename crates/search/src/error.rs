@@ -78,6 +78,12 @@ pub enum SearchError {
         /// Its name.
         name: String,
     },
+    /// Taxids were asked for where sequences have none.
+    #[error("{input}: no sequence has a taxid: build a .gysd with gyrase index --map")]
+    NoTaxids {
+        /// Names of the files.
+        input: String,
+    },
     /// Only proteins are searched fast or exhaustively.
     #[error("{program} is neither fast nor exhaustive: only searches of proteins may be")]
     Sensitivity {

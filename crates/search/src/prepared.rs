@@ -14,7 +14,7 @@ use crate::exhaustive::Exhaustive;
 use crate::frames::Frames;
 use crate::masks::QueryMasks;
 use crate::nucleotide::{self, NucleotideScoring, Nucleotides, scoring_of};
-use crate::open::OpenDatabase;
+use crate::open::{OpenDatabase, Room};
 use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
 use crate::seeds::{self, Indexes};
@@ -70,6 +70,8 @@ pub(crate) struct Prepared {
     pub whole: Option<Arc<Sequences>>,
     /// Indexes of all subjects that stay from one search to the next.
     pub indexes: Option<Arc<Indexes>>,
+    /// What the subjects take of the memory of an open database, for as long as this lives.
+    _room: Option<Arc<Room>>,
     pub scoring: AnyScoring,
     pub sensitivity: Sensitivity,
     pub limits: HitLimits,
@@ -100,8 +102,15 @@ impl Source<'_> {
     pub(crate) const ALL: Source<'static> = Source::Files(None);
 }
 
-/// A database in a form, with all of its sequences and their indexes, where these are in memory.
-type Shown = (Arc<Database>, Option<Arc<Sequences>>, Option<Arc<Indexes>>);
+/// A database in a form.
+struct Shown {
+    database: Arc<Database>,
+    /// All of its sequences and their indexes, where these are in memory.
+    whole: Option<Arc<Sequences>>,
+    indexes: Option<Arc<Indexes>>,
+    /// What they take, where they do not stay.
+    room: Option<Arc<Room>>,
+}
 
 /// Subjects, and what compares queries with them.
 struct Opened {
@@ -112,6 +121,8 @@ struct Opened {
     whole: Option<Arc<Sequences>>,
     /// Indexes of them that stay from one search to the next.
     indexes: Option<Arc<Indexes>>,
+    /// What they take of the memory of an open database.
+    room: Option<Arc<Room>>,
     /// Somebody else's memory has room for indexes.
     has_indexes: bool,
     /// Bytes that this search takes for them.
@@ -137,6 +148,7 @@ impl Prepared {
             database,
             whole,
             indexes: kept,
+            room,
             has_indexes,
             bytes: part,
         } = Opened::of(config, read, source, agree, progress)?;
@@ -164,6 +176,7 @@ impl Prepared {
             database,
             whole,
             indexes: kept,
+            _room: room,
             threads: config.threads,
             aside,
             most: (left / MATCH) as usize,
@@ -321,15 +334,23 @@ impl Opened {
     ) -> Result<Opened, SearchError> {
         match source {
             Source::Files(only) => Opened::files(config, read, only, agree, progress),
-            Source::Open(open) => Opened::open(config, read, open.molecule(), &|packed, case| {
-                let form = open.form(packed, case, progress)?;
-                Ok((form.database, Some(form.whole), form.indexes))
-            }),
-            Source::Divided(divided) => {
-                Opened::open(config, read, divided.molecule(), &|packed, case| {
-                    Ok((divided.form(packed, case, progress)?, None, None))
+            Source::Open(open) => Opened::open(config, read, open.molecule(), &|how| {
+                let form = open.form(&config.taxids, how, progress)?;
+                Ok(Shown {
+                    database: form.database,
+                    whole: Some(form.whole),
+                    indexes: form.indexes,
+                    room: form.room,
                 })
-            }
+            }),
+            Source::Divided(divided) => Opened::open(config, read, divided.molecule(), &|how| {
+                Ok(Shown {
+                    database: divided.form(&config.taxids, how, progress)?,
+                    whole: None,
+                    indexes: None,
+                    room: None,
+                })
+            }),
         }
     }
 
@@ -375,6 +396,7 @@ impl Opened {
             database: Arc::new(database),
             whole: whole.map(Arc::new),
             indexes: None,
+            room: None,
             has_indexes: false,
             bytes: part,
         })
@@ -386,12 +408,17 @@ impl Opened {
         config: &Config,
         (queries, bytes): (&mut Sequences, u64),
         molecule: Molecule,
-        form: &dyn Fn(bool, LetterCase) -> Result<Shown, SearchError>,
+        form: &dyn Fn((bool, LetterCase)) -> Result<Shown, SearchError>,
     ) -> Result<Opened, SearchError> {
         let memory = config.memory.saturating_sub(BESIDE);
         let program = config.program_for([queries.molecule(), molecule]);
         let is_packed = program.compares() == Molecule::Nucleotide;
-        let (database, whole, indexes) = form(is_packed, config.db_mask.case())?;
+        let Shown {
+            database,
+            whole,
+            indexes,
+            room,
+        } = form((is_packed, config.db_mask.case()))?;
         program_of(config, queries, (&database, None))?;
         let needs = Needs::of(config, program, queries, bytes)?;
         let bytes = (needs.subjects - 1) * database.part_bytes();
@@ -406,6 +433,7 @@ impl Opened {
             database,
             whole,
             indexes,
+            room,
             bytes,
         })
     }

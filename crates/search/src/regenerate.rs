@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use gyrase_work::Progress;
@@ -62,6 +63,15 @@ impl OpenDatabase {
         progress: &Progress,
         mut each: impl FnMut(&QueryHits) -> Result<(), E>,
     ) -> Result<(), E> {
+        if !config.taxids.is_empty() {
+            return again_from_files(
+                self.paths(),
+                config,
+                (metadata, queries),
+                progress,
+                &mut each,
+            );
+        }
         let prepared = Prepared::new(config, Source::Open(self), false, &Ok, progress)?;
         let whole = prepared.whole()?;
         let has = |number: usize| number < whole.len();
@@ -82,21 +92,38 @@ impl DividedDatabase {
         progress: &Progress,
         mut each: impl FnMut(&QueryHits) -> Result<(), E>,
     ) -> Result<(), E> {
-        let numbers = subjects_of(&metadata.answers()[queries.clone()]);
-        let config = Config {
-            subjects: self.paths.clone(),
-            ..config.clone()
-        };
-        let source = Source::Files(Some(&numbers));
-        let prepared = Prepared::new(&config, source, false, &Ok, progress)?;
-        let subjects = Renumbered {
-            read: prepared.whole()?,
-            numbers: &numbers,
-            database: &prepared.database,
-        };
-        let has = |number: usize| numbers.binary_search(&number).is_ok();
-        give_again(&prepared, (&subjects, &has), (metadata, queries), &mut each)
+        again_from_files(
+            &self.paths,
+            config,
+            (metadata, queries),
+            progress,
+            &mut each,
+        )
     }
+}
+
+/// Gives the answers of some queries again, with what they need of the subjects of files.
+fn again_from_files<E: From<SearchError>>(
+    paths: &[PathBuf],
+    config: &Config,
+    (metadata, queries): (&SearchMetadata, Range<usize>),
+    progress: &Progress,
+    each: Each<E>,
+) -> Result<(), E> {
+    let numbers = subjects_of(&metadata.answers()[queries.clone()]);
+    let config = Config {
+        subjects: paths.to_vec(),
+        ..config.clone()
+    };
+    let source = Source::Files(Some(&numbers));
+    let prepared = Prepared::new(&config, source, false, &Ok, progress)?;
+    let subjects = Renumbered {
+        read: prepared.whole()?,
+        numbers: &numbers,
+        database: &prepared.database,
+    };
+    let has = |number: usize| numbers.binary_search(&number).is_ok();
+    give_again(&prepared, (&subjects, &has), (metadata, queries), each)
 }
 
 /// Gives answers again by the alignments that metadata have, with subjects, and whether there is

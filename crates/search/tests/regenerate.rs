@@ -259,3 +259,33 @@ fn other_inputs_and_damaged_files_are_refused() {
         Err(MetadataError::Foreign { .. })
     ));
 }
+
+#[test]
+fn an_open_database_gives_back_what_sequences_of_some_taxa_took() {
+    let place = Place::new();
+    let protein = "MKVLAWYGDERTIPLMNVCQHSAAKLEDGIVWRRNPQTSYFHHKE";
+    let subjects = [7, 8].map(|taxid| format!(">s{taxid} OX={taxid}\n{protein}\n"));
+    let config = place.config(&format!(">q\n{protein}\n"), &subjects);
+    let progress = Progress::default();
+    let open = OpenDatabase::open(config.subjects.clone(), 64 << 20, 1, &progress).unwrap();
+    let before = open.bytes();
+    let taken = [7, 8, 7].map(|taxid| {
+        let mut config = config.clone();
+        config.taxids.only = vec![taxid];
+        open.check(&config.taxids).unwrap();
+        let mut subjects = Vec::new();
+        open.search::<SearchError>(&config, &progress, |answer| {
+            subjects.extend(
+                answer
+                    .hits
+                    .iter()
+                    .map(|hit| answer.subjects.taxids(hit.subject)),
+            );
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(subjects, [[taxid]]);
+        open.bytes() - before
+    });
+    assert!(taken[0] > 0 && taken == [taken[0]; 3], "{taken:?}");
+}

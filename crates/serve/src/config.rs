@@ -120,6 +120,14 @@ pub struct NamedDatabase {
 }
 
 impl NamedDatabase {
+    /// An error without the places of its files, which are for who runs the service.
+    pub(crate) fn without_paths(&self, error: impl std::fmt::Display) -> String {
+        let paths = self.files.iter().map(|path| path.display().to_string());
+        paths.fold(error.to_string(), |text, path| {
+            text.replace(&path, &self.name)
+        })
+    }
+
     /// What it is for, by the endings of its files.
     pub fn kind(&self) -> JobKind {
         let all = |ending: &str| {

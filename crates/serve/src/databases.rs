@@ -1,7 +1,9 @@
 //! Databases that are open for all jobs.
 
 use gyrase_schedule::PartitionSizes;
-use gyrase_search::{DatabaseSize, DividedDatabase, Molecule, OpenDatabase, SearchError};
+use gyrase_search::{
+    DatabaseSize, DividedDatabase, Molecule, OpenDatabase, SearchError, TaxidFilter,
+};
 use gyrase_work::Progress;
 
 use crate::ServeError;
@@ -42,6 +44,17 @@ impl Searched {
         match self {
             Searched::Open(open) => open.size(),
             Searched::Divided(divided) => divided.size(),
+        }
+    }
+
+    /// Refuses taxa that it does not know.
+    ///
+    /// # Errors
+    /// It has no taxids, or its taxonomy lacks one.
+    pub fn check(&self, taxids: &TaxidFilter) -> Result<(), SearchError> {
+        match self {
+            Searched::Open(open) => open.check(taxids),
+            Searched::Divided(divided) => divided.check(taxids),
         }
     }
 

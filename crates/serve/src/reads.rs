@@ -106,19 +106,10 @@ impl ReadDatabase {
     pub fn look_up(&self, kmer: &str) -> Result<u32, String> {
         match &self.opened {
             Opened::Counts(counts) => {
-                query::look_up(counts, kmer).map_err(|error| self.without_paths(error))
+                query::look_up(counts, kmer).map_err(|error| self.named.without_paths(error))
             }
             Opened::Taxa(_) => Err(format!("{} has no counts of k-mers", self.named.name)),
         }
-    }
-
-    /// An error without the place of the database.
-    fn without_paths(&self, error: impl std::fmt::Display) -> String {
-        let mut text = error.to_string();
-        for path in &self.named.files {
-            text = text.replace(&path.display().to_string(), &self.named.name);
-        }
-        text
     }
 
     /// What pages say of it.
@@ -267,7 +258,7 @@ impl ReadDatabase {
             results.commit().map_err(|error| error.to_string())?;
             Ok(done)
         });
-        done.map_err(|text| self.without_paths(folder.without_place(&text)))
+        done.map_err(|text| self.named.without_paths(folder.without_place(&text)))
     }
 
     /// Classifies the reads of a job, and writes everything that is told of them.

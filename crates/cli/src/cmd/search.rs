@@ -29,7 +29,7 @@ use gyrase_work::Progress;
 use serde_json::json;
 
 use masks::Masks;
-pub use options::SearchOptions;
+pub use options::{SearchOptions, Taxids};
 use parameters::metadata_format;
 
 use crate::failure::{Failure, Result};
@@ -114,19 +114,8 @@ pub struct Search {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Taxa")]
 struct Taxa {
-    /// Search only sequences of these taxids and of all below them
-    #[arg(
-        long, value_name = "TAXID", num_args = 1.., value_delimiter = ',',
-        value_parser = clap::value_parser!(u32).range(1..),
-    )]
-    taxid: Vec<u32>,
-
-    /// Leave out sequences that are of these taxids, or below, alone
-    #[arg(
-        long, value_name = "TAXID", num_args = 1.., value_delimiter = ',',
-        value_parser = clap::value_parser!(u32).range(1..),
-    )]
-    not_taxid: Vec<u32>,
+    #[command(flatten)]
+    taxids: Taxids,
 
     /// NCBI dump or table of lineages that says what is below a taxid [default: the taxa that the
     /// `.gysd` databases have]
@@ -137,7 +126,7 @@ struct Taxa {
 impl Taxa {
     /// Says how many sequences were searched.
     fn say(&self, summary: &Summary) {
-        if self.taxid.is_empty() && self.not_taxid.is_empty() {
+        if self.taxids.filter().is_empty() {
             return;
         }
         let (some, all) = (
@@ -159,9 +148,8 @@ impl Taxa {
             .map(|path| gyrase_taxonomy::read(path))
             .transpose()?;
         Ok(TaxidFilter {
-            only: self.taxid.clone(),
-            without: self.not_taxid.clone(),
             taxonomy: taxonomy.map(|source| source.taxonomy),
+            ..self.taxids.filter()
         })
     }
 }

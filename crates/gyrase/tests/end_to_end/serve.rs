@@ -64,6 +64,67 @@ fn results_have_the_bytes_of_the_command_line() {
 }
 
 #[test]
+fn searches_of_some_taxa_have_the_bytes_of_the_command_line() {
+    let place = Place::new();
+    place.write("refs.faa", PROTEINS);
+    let names = PROTEINS.lines().filter_map(|line| line.strip_prefix('>'));
+    let names = names.map(|name| name.split(' ').next().unwrap());
+    let taxids = names
+        .zip([7u32, 8, 7, 9])
+        .map(|(name, taxid)| format!("{name}\t{taxid}\n"));
+    place.write("map", taxids.collect::<String>());
+    place.write("q.faa", PROTEINS);
+    place.ok(&["-q", "index", "refs.faa", "-o", "refs.gysd", "--map", "map"]);
+    let choices = [
+        ("taxid=7", &["--taxid", "7"][..]),
+        ("taxid=7,9", &["--taxid", "7,9"]),
+        ("not-taxid=7", &["--not-taxid", "7"]),
+    ];
+    for workers in [&[][..], &["--workers", "2", "--worker-memory", "100M"]] {
+        let databases = [
+            "--db",
+            "refs=refs.gysd",
+            "--db",
+            "plain=refs.faa",
+            "--memory",
+            "2G",
+        ];
+        let service = Service::start(&place, &[&databases[..], workers].concat());
+        for (options, words) in choices {
+            let id = service.submit(&format!("database=refs&{options}"), PROTEINS.as_bytes());
+            for format in ["6", "0"] {
+                let name = if format == "6" { "tsv" } else { "text" };
+                let found = service.result(&id, &format!("format={name}"));
+                let args = [
+                    "-q",
+                    "search",
+                    "q.faa",
+                    "--db",
+                    "refs.gysd",
+                    "--format",
+                    format,
+                ];
+                let expected = place.ok(&[&args[..], words].concat());
+                let expected = expected.replace("refs.gysd", "refs");
+                assert_eq!(found.text(), expected, "{options}");
+            }
+        }
+        let ask = |options: &str| {
+            let path = format!("/api/v1/jobs?{options}");
+            service.send("POST", &path, "text/plain", PROTEINS.as_bytes())
+        };
+        if workers.is_empty() {
+            let refused = ask("database=plain&taxid=7");
+            assert!(
+                refused.status == 400 && refused.text().contains("plain: no sequence has a taxid"),
+                "{refused:?}"
+            );
+        }
+        assert_eq!(ask("database=refs&taxid=x").status, 400);
+    }
+}
+
+#[test]
 fn accepted_jobs_are_answered_behind_kill() {
     let place = Place::new();
     place.write("refs", PROTEINS);

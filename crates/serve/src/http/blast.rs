@@ -27,7 +27,7 @@ use super::fields::Fields;
 use super::pages;
 use super::refusal::Refusal;
 use super::result::{self, Frame, HTML};
-use super::submit::{Wanted, submit};
+use super::submit::{Chosen, Wanted, submit};
 use crate::job::{Job, JobKind, State as JobState};
 
 /// Seconds until a client should ask for the first time.
@@ -260,18 +260,52 @@ fn wanted(fields: &Fields) -> Result<Wanted, Refusal> {
     }
     masks(fields, compares_proteins, &mut wanted)?;
     statistics(fields, compares_proteins, &mut wanted)?;
-    for (name, without) in [
-        ("ENTREZ_QUERY", "(none)"),
-        ("QUERY_FROM", "0"),
-        ("QUERY_TO", "0"),
-    ] {
-        if let Some(value) = fields.text(name)?.filter(|value| *value != without) {
+    if let Some(query) = fields
+        .text("ENTREZ_QUERY")?
+        .filter(|value| *value != "(none)")
+    {
+        wanted.options.extend(taxids(query)?);
+    }
+    for name in ["QUERY_FROM", "QUERY_TO"] {
+        if let Some(value) = fields.text(name)?.filter(|value| *value != "0") {
             return Err(Refusal::bad(format!(
                 "{name}={value}: this is not supported here"
             )));
         }
     }
     Ok(wanted)
+}
+
+/// ENTREZ_QUERY as far as it names taxids: `txid561[ORGN] OR txid1279[ORGN] NOT txid562[ORGN]`.
+fn taxids(query: &str) -> Result<Vec<Chosen>, Refusal> {
+    let wrong = || {
+        let message = "choose taxids, as in \"txid561[ORGN] OR txid1279[ORGN] NOT txid562[ORGN]\"";
+        Refusal::bad(format!("ENTREZ_QUERY={query}: {message}"))
+    };
+    let taxid = |term: &str| {
+        let term = term.trim().to_ascii_lowercase();
+        let (name, field) = term.split_once('[')?;
+        let field = field.strip_suffix(']')?.split(':').next()?;
+        let number = name.trim_end().strip_prefix("txid")?;
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number && ["orgn", "organism"].contains(&field)).then(|| number.to_string())
+    };
+    let list = |terms: &str| -> Option<String> {
+        let terms = terms.split(" OR ").map(taxid).collect::<Option<Vec<_>>>()?;
+        Some(terms.join(","))
+    };
+    let mut parts = query.split("NOT ");
+    let mut chosen = Vec::new();
+    let only = parts.next().unwrap_or_default().trim();
+    if !only.is_empty() {
+        chosen.push(("taxid", Some(list(only).ok_or_else(wrong)?)));
+    }
+    let without: Option<Vec<String>> = parts.map(list).collect();
+    let without = without.ok_or_else(wrong)?;
+    if !without.is_empty() {
+        chosen.push(("not-taxid", Some(without.join(","))));
+    }
+    Ok(chosen)
 }
 
 fn program(fields: &Fields) -> Result<Program, Refusal> {
@@ -365,4 +399,33 @@ fn page(code: StatusCode, body: &str) -> Response {
                 <title>Gyrase</title></head>\n<body>\n";
     let text = format!("{head}{body}\n</body>\n</html>\n");
     (code, [(CONTENT_TYPE, HTML)], text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taxids_are_read_of_queries_of_entrez() {
+        let read = |query: &str| {
+            let chosen = taxids(query).ok()?.into_iter();
+            let words = chosen.map(|(name, value)| format!("{name}={}", value.unwrap_or_default()));
+            Some(words.collect::<Vec<_>>().join(" "))
+        };
+        for (query, expected) in [
+            ("txid561[ORGN]", Some("taxid=561")),
+            ("txid561 [Organism:exp] OR txid7[orgn]", Some("taxid=561,7")),
+            ("NOT txid562[ORGN]", Some("not-taxid=562")),
+            (
+                "txid561[ORGN] NOT txid562[ORGN] NOT txid7[ORGN]",
+                Some("taxid=561 not-taxid=562,7"),
+            ),
+            ("Homo sapiens[ORGN]", None),
+            ("txid561[ORGN] AND 100:200[SLEN]", None),
+            ("txid[ORGN]", None),
+            ("txid561", None),
+        ] {
+            assert_eq!(read(query).as_deref(), expected, "{query}");
+        }
+    }
 }

@@ -13,7 +13,9 @@ use crate::intake;
 use crate::job::{JobKind, Submission, new_id};
 
 /// Options of a search that may be chosen, by the names of the command line, with a value.
-const OPTIONS: [&str; 26] = [
+const OPTIONS: [&str; 28] = [
+    "taxid",
+    "not-taxid",
     "evalue",
     "top",
     "max-hsps",
@@ -58,7 +60,7 @@ pub struct Wanted {
     /// The program, if one was chosen.
     pub program: Option<String>,
     /// Options and their values.
-    pub options: Vec<(&'static str, Option<String>)>,
+    pub options: Vec<Chosen>,
     /// What people call it.
     pub title: Option<String>,
     /// What was sent as queries.
@@ -98,7 +100,8 @@ fn wanted(fields: &Fields) -> Result<Wanted, Refusal> {
     Ok(wanted)
 }
 
-type Chosen = (&'static str, Option<String>);
+/// An option and its value.
+pub type Chosen = (&'static str, Option<String>);
 
 /// An option of those that are known, with a value and without; nothing where it chooses nothing.
 ///
@@ -170,7 +173,9 @@ fn accept(app: &App, wanted: Wanted, client: String) -> Result<String, Refusal> 
     }
     let webhook = app.webhook(wanted.webhook)?;
     let options = words(program, &wanted.options);
-    (engine.config().search_options)(&options).map_err(Refusal::bad)?;
+    let config = (engine.config().search_options)(&options).map_err(Refusal::bad)?;
+    let checked = served.searched.check(&config.taxids);
+    checked.map_err(|error| Refusal::bad(served.named.without_paths(error)))?;
     let id = new_id().map_err(|error| Refusal::internal(&error))?;
     let submission = Submission {
         id: id.clone(),

@@ -182,6 +182,9 @@ pub fn start(engine: &Engine) -> String {
          <details><summary>More options</summary>\n<div class=\"options\">\n{numbers}\
          <label>Matrix of proteins <select name=\"matrix\"><option value=\"\">by the program\
          </option>\n{matrices}</select></label>\n\
+         <label>Taxids <input name=\"taxid\" maxlength=\"200\"> \
+         <small>only these and all below them, with commas between</small></label>\n\
+         <label>Without taxids <input name=\"not-taxid\" maxlength=\"200\"></label>\n\
          <label>Name of the job <input name=\"title\" maxlength=\"200\"></label>\n\
          <label class=\"choice\"><input type=\"checkbox\" name=\"fast\" value=\"true\"> \
          Proteins: find most, several times sooner</label>\n\

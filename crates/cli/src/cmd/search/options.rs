@@ -72,6 +72,36 @@ pub struct SearchOptions {
     translation: Translation,
 }
 
+/// Taxids of subjects that are meant.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Taxa")]
+pub struct Taxids {
+    /// Search only sequences of these taxids and of all below them
+    #[arg(
+        long, value_name = "TAXID", num_args = 1.., value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..),
+    )]
+    taxid: Vec<u32>,
+
+    /// Leave out sequences that are of these taxids, or below, alone
+    #[arg(
+        long, value_name = "TAXID", num_args = 1.., value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..),
+    )]
+    not_taxid: Vec<u32>,
+}
+
+impl Taxids {
+    /// What they choose, by the taxonomy of the databases.
+    pub fn filter(&self) -> TaxidFilter {
+        TaxidFilter {
+            only: self.taxid.clone(),
+            without: self.not_taxid.clone(),
+            taxonomy: None,
+        }
+    }
+}
+
 impl SearchOptions {
     /// A search with these options, which has no queries, no database, no memory yet.
     pub fn config(&self) -> Config {

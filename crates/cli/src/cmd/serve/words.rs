@@ -9,12 +9,15 @@ use gyrase_serve::{NamedDatabase, ReadOptions};
 use gyrase_taxonomy::Rank;
 
 use crate::cmd::classify::{Thresholds, rank};
-use crate::cmd::search::SearchOptions;
+use crate::cmd::search::{SearchOptions, Taxids};
 
 /// The words of a search.
 #[derive(Parser)]
 #[command(name = "search", no_binary_name = true, disable_help_flag = true)]
 struct Words {
+    #[command(flatten)]
+    taxids: Taxids,
+
     #[command(flatten)]
     options: SearchOptions,
 }
@@ -42,7 +45,10 @@ pub fn search_options(words: &[String]) -> Result<gyrase_search::Config, String>
     static COMMAND: LazyLock<Mutex<Command>> = LazyLock::new(|| Mutex::new(Words::command()));
     let mut command = COMMAND.lock().unwrap_or_else(PoisonError::into_inner);
     let words: Words = parsed(&mut command, words)?;
-    Ok(words.options.config())
+    Ok(gyrase_search::Config {
+        taxids: words.taxids.filter(),
+        ..words.options.config()
+    })
 }
 
 /// What the words of a classification mean.
