@@ -1,12 +1,13 @@
 //! An assembly as files of other programs: FASTA, GFA.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use gyrase_seq::decode;
 
 use crate::graph::{Graph, Way};
 use crate::index::Index;
-use crate::walk::Walker;
+use crate::walk::Step;
 
 /// How contigs are named, each by its number from 1, which it has in all files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,28 +122,74 @@ pub fn gfa_with_paths(
     let name = |way: Way| format!("segment_{}", way.node() + 1);
     nodes(graph, name, out)?;
     let index = Index::of(graph, graph.k());
-    let (walker, mut steps) = (Walker::new(graph, &index), Vec::new());
+    let (mut path, mut paths, mut shorter) = (Vec::new(), Vec::new(), BTreeSet::new());
     for contig in contigs.nodes() {
-        let mut path = Vec::new();
-        walker.walk(contigs.codes(contig), &mut steps, |steps| {
-            path.extend(
-                steps
-                    .iter()
-                    .map(|step| format!("{}{}", name(step.way), sign(step.way))),
-            );
-        });
-        let overlaps = match path.len() {
-            0 | 1 => "*".to_owned(),
-            more => vec![format!("{}M", graph.k() - 1); more - 1].join(","),
+        path.clear();
+        let kmers = contigs.kmers(contig) as usize;
+        // Bases across a join of pairs may be within a strain that is left out.
+        let passes = |step: &Step| {
+            let is_whole = step.offset == 0 && step.kmers as u64 == graph.kmers(step.way);
+            is_whole || step.at == 0 || step.at + step.kmers == kmers
         };
-        writeln!(
-            out,
-            "P\t{}\t{}\t{overlaps}",
-            style.name(contigs, contig),
-            path.join(",")
-        )?;
+        path.extend(steps(graph, &index, contigs.codes(contig)).filter(passes));
+        let named = |step: &Step| format!("{}{}", name(step.way), sign(step.way));
+        let segments: Vec<String> = path.iter().map(named).collect();
+        let overlap = |two: &[Step]| two[0].at + two[0].kmers + graph.k() - 1 - two[1].at;
+        // Pairs join ends that overlap by less than a k-mer.
+        for two in path.windows(2).filter(|two| overlap(two) + 1 < graph.k()) {
+            let [one, other] = [two[0].way, two[1].way];
+            let ways = (one, other).min((other.flipped(), one.flipped()));
+            shorter.insert((ways, overlap(two)));
+        }
+        let overlaps: Vec<String> = path
+            .windows(2)
+            .map(|two| format!("{}M", overlap(two)))
+            .collect();
+        let overlaps = if overlaps.is_empty() {
+            "*".to_owned()
+        } else {
+            overlaps.join(",")
+        };
+        let (contig, segments) = (style.name(contigs, contig), segments.join(","));
+        paths.push(format!("P\t{contig}\t{segments}\t{overlaps}"));
     }
-    Ok(())
+    for ((one, other), overlap) in shorter {
+        link([one, other], overlap, name, out)?;
+    }
+    paths.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// The segments that have the k-mers of a sequence, in their order; they may overlap by less than
+/// others do.
+fn steps<'c>(
+    graph: &'c Graph,
+    index: &'c Index,
+    codes: &'c [u8],
+) -> impl Iterator<Item = Step> + 'c {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let (at, way, offset) = index.first(codes, from)?;
+        let both = graph.codes(way)[offset..].iter().zip(&codes[at..]);
+        let kmers = both.take_while(|(one, other)| one == other).count() + 1 - graph.k();
+        from = at + kmers;
+        Some(Step {
+            way,
+            offset,
+            at,
+            kmers,
+        })
+    })
+}
+
+/// Writes an overlap of two ways.
+fn link(
+    ways: [Way; 2],
+    overlap: usize,
+    name: impl Fn(Way) -> String,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let [one, other] = ways.map(|way| format!("{}\t{}", name(way), sign(way)));
+    writeln!(out, "L\t{one}\t{other}\t{overlap}M")
 }
 
 fn sign(way: Way) -> char {
@@ -164,14 +211,7 @@ fn nodes(graph: &Graph, name: impl Fn(Way) -> String, out: &mut dyn Write) -> io
             if (next.flipped(), way.flipped()) < (way, next) {
                 continue;
             }
-            let names = [way, next].map(&name);
-            let [one, other] = [sign(way), sign(next)];
-            let overlap = graph.k() - 1;
-            writeln!(
-                out,
-                "L\t{}\t{one}\t{}\t{other}\t{overlap}M",
-                names[0], names[1]
-            )?;
+            link([way, next], graph.k() - 1, &name, out)?;
         }
     }
     Ok(())
