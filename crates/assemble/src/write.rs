@@ -220,3 +220,35 @@ fn nodes(graph: &Graph, name: impl Fn(Way) -> String, out: &mut dyn Write) -> io
 fn letters(codes: &[u8]) -> Vec<u8> {
     codes.iter().map(|&code| decode(code)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Pieces, compact};
+
+    #[test]
+    fn a_path_says_how_short_its_segments_overlap() {
+        let k = 21;
+        let genome: Vec<u8> = (0..300u64)
+            .map(|at| (gyrase_kmer::mix(at) >> 62) as u8)
+            .collect();
+        let graph = |parts: &[&[u8]]| {
+            let mut pieces = Pieces::default();
+            parts.iter().for_each(|part| pieces.push(part, 9));
+            compact(k, &pieces)
+        };
+        // The second is shorter than two k-mers.
+        let segments = graph(&[&genome[..150], &genome[139..175], &genome[160..]]);
+        let contigs = graph(&[&genome]);
+        let mut text = Vec::new();
+        gfa_with_paths(&segments, &contigs, HeaderStyle::Own, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let lines = |kind: char| text.lines().filter(move |line| line.starts_with(kind));
+        let path: Vec<&str> = lines('P').next().unwrap().split('\t').collect();
+        let mut overlaps: Vec<&str> = path[3].split(',').collect();
+        overlaps.sort_unstable();
+        assert_eq!(overlaps, ["11M", "15M"]);
+        assert_eq!(path[2].split(',').count(), 3);
+        assert_eq!(lines('L').count(), 2);
+    }
+}
