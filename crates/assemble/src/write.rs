@@ -7,7 +7,7 @@ use gyrase_seq::decode;
 
 use crate::graph::{Graph, Way};
 use crate::index::Index;
-use crate::walk::Step;
+use crate::walk::{Step, equal_bases};
 
 /// How contigs are named, each by its number from 1, which it has in all files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -135,20 +135,19 @@ pub fn gfa_with_paths(
         let named = |step: &Step| format!("{}{}", name(step.way), sign(step.way));
         let segments: Vec<String> = path.iter().map(named).collect();
         let overlap = |two: &[Step]| two[0].at + two[0].kmers + graph.k() - 1 - two[1].at;
+        let overlaps: Vec<usize> = path.windows(2).map(overlap).collect();
         // Pairs join ends that overlap by less than a k-mer.
-        for two in path.windows(2).filter(|two| overlap(two) + 1 < graph.k()) {
-            let [one, other] = [two[0].way, two[1].way];
-            let ways = (one, other).min((other.flipped(), one.flipped()));
-            shorter.insert((ways, overlap(two)));
+        for (two, &overlap) in path.windows(2).zip(&overlaps) {
+            if overlap + 1 < graph.k() {
+                let [one, other] = [two[0].way, two[1].way];
+                let ways = (one, other).min((other.flipped(), one.flipped()));
+                shorter.insert((ways, overlap));
+            }
         }
-        let overlaps: Vec<String> = path
-            .windows(2)
-            .map(|two| format!("{}M", overlap(two)))
-            .collect();
-        let overlaps = if overlaps.is_empty() {
-            "*".to_owned()
-        } else {
-            overlaps.join(",")
+        let overlaps: Vec<String> = overlaps.iter().map(|bases| format!("{bases}M")).collect();
+        let overlaps = match overlaps.is_empty() {
+            true => "*".to_owned(),
+            false => overlaps.join(","),
         };
         let (contig, segments) = (style.name(contigs, contig), segments.join(","));
         paths.push(format!("P\t{contig}\t{segments}\t{overlaps}"));
@@ -169,8 +168,8 @@ fn steps<'c>(
     let mut from = 0;
     std::iter::from_fn(move || {
         let (at, way, offset) = index.first(codes, from)?;
-        let both = graph.codes(way)[offset..].iter().zip(&codes[at..]);
-        let kmers = both.take_while(|(one, other)| one == other).count() + 1 - graph.k();
+        let bases = equal_bases(&graph.codes(way)[offset..], &codes[at..]);
+        let kmers = bases + 1 - graph.k();
         from = at + kmers;
         Some(Step {
             way,
