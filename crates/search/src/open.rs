@@ -19,7 +19,7 @@ use crate::{DatabaseSize, Molecule, SearchError, Sequences};
 
 /// Files of subjects in memory, for any number of searches at a time.
 pub struct OpenDatabase {
-    paths: Vec<PathBuf>,
+    pub(crate) paths: Vec<PathBuf>,
     molecule: Molecule,
     size: DatabaseSize,
     has_taxids: bool,
@@ -98,11 +98,6 @@ impl OpenDatabase {
     /// Bytes that it takes now.
     pub fn bytes(&self) -> u64 {
         self.taken.load(Relaxed)
-    }
-
-    /// Its files.
-    pub(crate) fn paths(&self) -> &[PathBuf] {
-        &self.paths
     }
 
     /// Refuses taxa that it does not know.

@@ -65,7 +65,7 @@ impl OpenDatabase {
     ) -> Result<(), E> {
         if !config.taxids.is_empty() {
             return again_from_files(
-                self.paths(),
+                &self.paths,
                 config,
                 (metadata, queries),
                 progress,
