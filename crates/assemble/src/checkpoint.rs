@@ -69,7 +69,7 @@ impl<'w> Checkpoints<'w> {
     /// # Errors
     /// The folder cannot be made.
     pub fn open(config: &Config, world: &'w dyn World) -> Result<Checkpoints<'w>, AssemblyError> {
-        let root = spill_path(&config.tmp, KIND, &config.scratch);
+        let root = spill_path(&config.tmp, KIND, &config.output);
         let first = world.rank() == 0;
         if first && !config.resume {
             clear_kept(&root);
@@ -120,7 +120,7 @@ const KIND: &str = "gyrase-assemble";
 
 /// Removes what a run kept, once nothing is to be made of it any more.
 pub fn forget(config: &Config) {
-    clear_kept(&spill_path(&config.tmp, KIND, &config.scratch));
+    clear_kept(&spill_path(&config.tmp, KIND, &config.output));
 }
 
 impl State {

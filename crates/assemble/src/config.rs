@@ -60,8 +60,8 @@ pub struct Config {
     pub sample: Sample,
     /// Folder for what does not fit the memory.
     pub tmp: PathBuf,
-    /// A file of the caller's that is there for a while: the counted k-mers.
-    pub scratch: PathBuf,
+    /// Where the contigs will be: it names the folders for temporary files.
+    pub output: PathBuf,
     /// Threads, at least 1.
     pub threads: usize,
     /// Bytes of memory that the run may take.
@@ -111,12 +111,6 @@ pub enum AssemblyError {
     /// Counting failed.
     #[error(transparent)]
     Count(#[from] gyrase_count::Error),
-    /// What was counted cannot be read.
-    #[error(transparent)]
-    Database(#[from] gyrase_table::gyk::GykError),
-    /// The histogram of what was counted cannot be made.
-    #[error(transparent)]
-    Histogram(#[from] gyrase_count::ops::OperationError),
     /// Another process failed, or what travels between them cannot be kept.
     #[error(transparent)]
     Fabric(#[from] FabricError),

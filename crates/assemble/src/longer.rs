@@ -62,7 +62,7 @@ fn longer_of<const W: usize>(
     let found = reads.by_threads((threads, progress), |blocks| {
         let mut found = Found::<W>::new(graph, k);
         for block in blocks {
-            found.block(&walker, block?, &counts);
+            found.block(&walker, &*block?, &counts);
         }
         found.settle(&counts);
         Ok(found)

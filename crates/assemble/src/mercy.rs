@@ -59,7 +59,7 @@ fn merciful_of<const W: usize>(
     let found = reads.by_threads(with, |blocks| {
         let mut kmers: Vec<Kmer<W>> = Vec::new();
         for block in blocks {
-            spared(&walker, block?, mercy, &mut kmers);
+            spared(&walker, &*block?, mercy, &mut kmers);
         }
         Ok(kmers)
     })?;

@@ -1,25 +1,29 @@
 //! What an assembly will take, before its first byte.
 
-use gyrase_count::Estimate;
+use gyrase_count::{Estimate, least_memory_among};
 
-use crate::config::{AssemblyError, Config};
+use crate::config::{AssemblyError, Config, Sample};
 use crate::graph::shape_of;
+use crate::reads::{PART, room_for_reads};
 use crate::solid::first_k;
 
 /// Bytes that a read takes beside its bases.
 const READ: u64 = 5;
-/// Bytes that a k-mer takes while the first graph is made.
-const KMER: u64 = 36;
-/// And of the graph, with the index by which reads are found in it.
-const GRAPH: u64 = 20;
-/// k-mers of a genome are taken to be seen so often; where it is less, the graph is larger.
+/// Bytes that a k-mer takes once it is counted.
+const COUNTED: u64 = 12;
+/// And of the graph, with the index by which reads are found in it. Where that is made its
+/// processes share its k-mers, and it takes no more.
+const GRAPH: u64 = 14;
+/// The same of a metagenome, whose nodes are shorter.
+const GRAPH_MIXED: u64 = 20;
+/// How often a k-mer of a genome is taken to be seen; where it is less, the graph is larger.
 const COVERAGE: u64 = 20;
-/// The same of the genomes of a metagenome.
+/// The same of a metagenome.
 const COVERAGE_MIXED: u64 = 7;
 /// Bytes of a k-mer that is seen once and comes back, while it is joined to the graph.
 const SPARED: u64 = 56;
 /// Bytes of code, stacks and batches.
-const BESIDE: u64 = 48 << 20;
+const BESIDE: u64 = 24 << 20;
 
 /// What a run will take.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +33,10 @@ pub struct Plan {
     /// Bytes of memory that are expected: for reads that cover their genome twenty times or more,
     /// or the genomes of a metagenome seven times.
     pub memory: Estimate,
-    /// The least `memory` that a run is begun with.
+    /// The least `memory` that a run is begun with, on one thread.
     pub least_memory: u64,
+    /// Threads for which the memory of a run is enough, up to those that it may have.
+    pub threads: usize,
 }
 
 impl Plan {
@@ -58,33 +64,61 @@ pub fn fits(needed: u64, config: &Config) -> Result<(), AssemblyError> {
 pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
     let counted = gyrase_count::plan(&count_config(config, config.memory))?;
     let packed = |bases: u64| (bases / 4 + bases / 100 * READ) / ranks as u64;
-    let coverage = if config.sample.is_mixed() {
-        COVERAGE_MIXED
-    } else {
-        COVERAGE
+    let kmers = |bases: u64| bases / coverage(config.sample);
+    let room = room_for_reads(config.memory);
+    let held = |bases: u64, counting: u64| {
+        let reads = packed(bases).min(room);
+        let counting = counting + kmers(bases) * COUNTED;
+        reads + counting.max(graph_bytes(kmers(bases), config.sample))
     };
-    let graph = |bases: u64| bases / coverage * KMER;
-    let held = |bases: u64, counting: u64| packed(bases) + BESIDE + counting.max(graph(bases));
     let least = counted.bases.least;
+    let begun_with = |threads| -> Result<u64, AssemblyError> {
+        let counting = gyrase_count::Config {
+            threads,
+            ..count_config(config, config.memory)
+        };
+        let counting = least_memory_among(&counting, ranks)?;
+        Ok(counting + packed(least).min(least_room(counting)))
+    };
+    let mut threads = config.threads;
+    while threads > 1 && begun_with(threads)? > config.memory {
+        threads -= 1;
+    }
     Ok(Plan {
         bases: counted.bases,
         memory: Estimate {
             least: held(least, counted.memory_of_repeats),
             most: counted.bases.most.map(|most| held(most, counted.memory)),
         },
-        least_memory: packed(least) + BESIDE + counted.least_memory,
+        least_memory: begun_with(1)?,
+        threads,
     })
 }
 
-/// Bytes of the first graph in each of so many processes, while it is made of so many k-mers: they
-/// share these, and each has the graph then.
-pub fn graph_bytes(kmers: u64, ranks: usize) -> u64 {
-    BESIDE + kmers * GRAPH.max(KMER / ranks as u64)
+/// How often a k-mer is taken to be seen.
+fn coverage(sample: Sample) -> u64 {
+    match sample {
+        Sample::Isolate => COVERAGE,
+        Sample::Metagenome { .. } => COVERAGE_MIXED,
+    }
 }
 
-/// Bytes of a graph of so many k-mers to which others are joined.
+/// Bytes that reads may take in the least memory in which so much is left for what is `beside`.
+fn least_room(beside: u64) -> u64 {
+    beside.div_ceil(PART - 1)
+}
+
+/// Bytes of the first graph, of so many k-mers: each process has it.
+pub fn graph_bytes(kmers: u64, sample: Sample) -> u64 {
+    match sample {
+        Sample::Isolate => BESIDE + kmers * GRAPH,
+        Sample::Metagenome { .. } => joined_bytes(kmers, 0),
+    }
+}
+
+/// Bytes of a metagenome's graph of so many k-mers to which others are joined.
 pub fn joined_bytes(kmers: u64, others: u64) -> u64 {
-    BESIDE + kmers * GRAPH + others * SPARED
+    BESIDE + kmers * GRAPH_MIXED + others * SPARED
 }
 
 /// How the k-mers of the first graph are counted, with so much memory.
@@ -92,7 +126,7 @@ pub fn count_config(config: &Config, memory: u64) -> gyrase_count::Config {
     let inputs = config.libraries.iter().flat_map(|library| library.files());
     gyrase_count::Config {
         inputs: inputs.collect(),
-        output: config.scratch.clone(),
+        output: config.output.clone(),
         shape: shape_of(first_k(config.sample)),
         // What is seen once is an error, or so thin that nothing can be made of it.
         min_count: 2,

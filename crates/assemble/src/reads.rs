@@ -1,19 +1,25 @@
-//! The reads of a run, packed, in memory: what every step behind the counting reads.
+//! The reads of a run, packed: what every step behind the counting reads. They are in memory, and
+//! where they take more than their part of it in a file without a name.
 //!
 //! Several processes read all of them, and each keeps the batches that it is dealt: no process has
 //! all reads. What is told of their number and lengths is told of all.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_fabric::World;
+use bytemuck::{cast_slice, cast_slice_mut};
+use gyrase_fabric::{FabricError, SpillFolder, World};
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_seq::{Batch, encode};
-use gyrase_tabulate::{Source, TabulateError};
-use gyrase_work::{Cancelled, Feed, Fetching, Progress, in_order, in_parallel};
+use gyrase_tabulate::{Source, TabulateError, spill_path};
+use gyrase_work::{Feed, Fetching, Progress, in_order, in_parallel};
 
-use crate::config::{AssemblyError, Library};
+use crate::config::{AssemblyError, Config, Library};
 use crate::foreign::{AdapterReads, count_adapters};
 
 /// The code of a letter that is no base.
@@ -24,7 +30,7 @@ static CODES: LazyLock<[[u8; 4]; 256]> =
     LazyLock::new(|| std::array::from_fn(|byte| [6, 4, 2, 0].map(|bits| (byte >> bits & 3) as u8)));
 
 /// Reads that came in one batch; of pairs the mates follow each other.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Block {
     /// Whether the reads are mates in turn.
     pub paired: bool,
@@ -32,7 +38,7 @@ pub struct Block {
     packed: Vec<u8>,
     lengths: Vec<u32>,
     /// Letters that are no base: the number of the read in the block, and the place.
-    holes: Vec<(u32, u32)>,
+    holes: Vec<[u32; 2]>,
     adapters: AdapterReads,
 }
 
@@ -44,7 +50,7 @@ impl Block {
             let mut byte = 0;
             for (place, &letter) in four.iter().enumerate() {
                 let code = encode(letter).unwrap_or_else(|| {
-                    self.holes.push((read, (4 * quarter + place) as u32));
+                    self.holes.push([read, (4 * quarter + place) as u32]);
                     0
                 });
                 byte |= code << (6 - 2 * place);
@@ -52,6 +58,18 @@ impl Block {
             self.packed.push(byte);
         }
         self.lengths.push(letters.len() as u32);
+    }
+
+    /// Bytes of memory that it takes.
+    fn bytes(&self) -> u64 {
+        let [packed, lengths, holes] = self.parts().map(<[u8]>::len);
+        (packed + lengths + holes) as u64
+    }
+
+    /// What is in it, as a file holds it.
+    fn parts(&self) -> [&[u8]; 3] {
+        let (lengths, holes) = (cast_slice(&self.lengths), cast_slice(&self.holes));
+        [&self.packed, lengths, holes]
     }
 
     fn shrink(&mut self) {
@@ -70,7 +88,7 @@ impl Block {
                 codes.extend_from_slice(&CODES[usize::from(byte)]);
             }
             codes.truncate(length as usize);
-            while let Some(&(_, place)) = self.holes.get(hole).filter(|at| at.0 == read as u32) {
+            while let Some(&[_, place]) = self.holes.get(hole).filter(|at| at[0] == read as u32) {
                 codes[place as usize] = NONE;
                 hole += 1;
             }
@@ -80,11 +98,102 @@ impl Block {
     }
 }
 
+/// A block that is in memory, or in the file.
+enum Kept {
+    Memory(Block),
+    /// Where it begins, and how much of each part there is.
+    File {
+        at: u64,
+        paired: bool,
+        packed: usize,
+        reads: usize,
+        holes: usize,
+    },
+}
+
+/// Where blocks go that find no room.
+#[derive(Default)]
+struct Overflow {
+    /// Bytes of memory for those that stay.
+    room: u64,
+    folder: SpillFolder,
+    /// And where the next one begins.
+    file: Option<(File, u64)>,
+}
+
+impl Overflow {
+    /// Keeps a block where there is room.
+    fn keep(&mut self, block: Block) -> Result<Kept, FabricError> {
+        let bytes = block.bytes();
+        if bytes <= self.room {
+            self.room -= bytes;
+            return Ok(Kept::Memory(block));
+        }
+        if self.file.is_none() {
+            self.file = Some((self.folder.nameless()?, 0));
+        }
+        let (file, end) = self.file.as_mut().expect("it was just made");
+        let at = *end;
+        for part in block.parts() {
+            let written = file.write_all_at(part, *end);
+            written.map_err(|source| self.folder.error(source))?;
+            *end += part.len() as u64;
+        }
+        Ok(Kept::File {
+            at,
+            paired: block.paired,
+            packed: block.packed.len(),
+            reads: block.lengths.len(),
+            holes: block.holes.len(),
+        })
+    }
+
+    /// A block that was kept.
+    fn get<'b>(&self, kept: &'b Kept) -> Result<Cow<'b, Block>, FabricError> {
+        let (mut at, paired, [packed, reads, holes]) = match *kept {
+            Kept::Memory(ref block) => return Ok(Cow::Borrowed(block)),
+            Kept::File {
+                at,
+                paired,
+                packed,
+                reads,
+                holes,
+            } => (at, paired, [packed, reads, holes]),
+        };
+        let mut block = Block {
+            paired,
+            packed: vec![0; packed],
+            lengths: vec![0; reads],
+            holes: vec![[0; 2]; holes],
+            ..Block::default()
+        };
+        let (file, _) = self.file.as_ref().expect("a block went to it");
+        let (lengths, holes) = (&mut block.lengths[..], &mut block.holes[..]);
+        let (lengths, holes) = (cast_slice_mut(lengths), cast_slice_mut(holes));
+        for part in [&mut block.packed[..], lengths, holes] {
+            let read = file.read_exact_at(part, at);
+            read.map_err(|source| self.folder.error(source))?;
+            at += part.len() as u64;
+        }
+        Ok(Cow::Owned(block))
+    }
+}
+
+/// The part of the memory of a run that reads may take.
+pub const PART: u64 = 16;
+
+/// Bytes of memory that reads take of so many.
+pub fn room_for_reads(memory: u64) -> u64 {
+    memory / PART
+}
+
 /// All reads of a run, of which a process has its share.
 pub struct Reads<'w> {
     world: &'w dyn World,
     /// Those of this process.
-    blocks: Vec<Block>,
+    blocks: Vec<Kept>,
+    overflow: Overflow,
+    held: u64,
     /// For each length how many have it, in all processes.
     lengths: BTreeMap<u32, u64>,
     adapters: AdapterReads,
@@ -96,26 +205,31 @@ impl<'w> Reads<'w> {
     /// Collective.
     ///
     /// # Errors
-    /// A file cannot be read, mates are not in step, or somebody cancelled.
+    /// A file cannot be read, mates are not in step, there is no room for what does not fit the
+    /// memory, or somebody cancelled.
     pub fn load(
-        libraries: &[Library],
-        threads: usize,
+        config: &Config,
         world: &'w dyn World,
         progress: &Progress,
     ) -> Result<Reads<'w>, AssemblyError> {
-        let mut reads = Reads::none(world);
-        for library in libraries {
+        let root = folder(config);
+        let overflow = Overflow {
+            room: room_for_reads(config.memory),
+            folder: SpillFolder::of_process(&root, world.peer(), None, false),
+            file: None,
+        };
+        let mut reads = Reads::none(world, overflow);
+        for library in &config.libraries {
             let pack = |_: &mut (), batches: &[Batch; 2]| packed(batches);
             in_order(
-                threads,
+                config.threads,
                 Dealt::new(open(library)?, world),
                 progress,
                 || (),
                 pack,
                 |_, block| -> Result<(), AssemblyError> {
                     progress.add_reads(block.lengths.len() as u64);
-                    reads.add(block);
-                    Ok(())
+                    Ok(reads.add(block)?)
                 },
             )?;
         }
@@ -123,10 +237,12 @@ impl<'w> Reads<'w> {
         Ok(reads)
     }
 
-    fn none(world: &'w dyn World) -> Reads<'w> {
+    fn none(world: &'w dyn World, overflow: Overflow) -> Reads<'w> {
         Reads {
             world,
             blocks: Vec::new(),
+            overflow,
+            held: 0,
             lengths: BTreeMap::new(),
             adapters: AdapterReads::default(),
         }
@@ -159,30 +275,41 @@ impl<'w> Reads<'w> {
     /// Reads without mates, as codes.
     #[cfg(test)]
     pub fn of(codes: &[Vec<u8>]) -> Reads<'static> {
-        let (mut reads, mut block) = (Reads::none(&gyrase_fabric::Alone), Block::default());
+        let overflow = Overflow {
+            room: u64::MAX,
+            ..Overflow::default()
+        };
+        let mut reads = Reads::none(&gyrase_fabric::Alone, overflow);
+        let mut block = Block::default();
         for read in codes {
             let letters: Vec<u8> = read.iter().map(|&code| gyrase_seq::decode(code)).collect();
             block.push(&letters);
         }
-        reads.add(block);
+        reads.add(block).expect("there is room");
         reads
     }
 
-    fn add(&mut self, block: Block) {
+    fn add(&mut self, block: Block) -> Result<(), FabricError> {
         for &length in &block.lengths {
             *self.lengths.entry(length).or_default() += 1;
         }
         for (sum, &more) in self.adapters.iter_mut().zip(&block.adapters) {
             *sum += more;
         }
-        self.blocks.push(block);
+        let bytes = block.bytes();
+        let kept = self.overflow.keep(block)?;
+        if matches!(kept, Kept::Memory(_)) {
+            self.held += bytes;
+        }
+        self.blocks.push(kept);
+        Ok(())
     }
 
     /// What each thread makes of the blocks of reads of this process that it takes, one after the
     /// other as long as there are any.
     ///
     /// # Errors
-    /// Those of `make`, which is told when somebody cancels.
+    /// Those of `make`, which is told when somebody cancels, or a block cannot be read.
     pub fn by_threads<T: Send>(
         &self,
         (threads, progress): (usize, &Progress),
@@ -190,10 +317,10 @@ impl<'w> Reads<'w> {
     ) -> Result<Vec<T>, AssemblyError> {
         let next = AtomicUsize::new(0);
         let take = || {
-            let block = self.blocks.get(next.fetch_add(1, Relaxed))?;
-            let taken = progress.go_on().map(|()| block);
+            let kept = self.blocks.get(next.fetch_add(1, Relaxed))?;
+            let go_on = progress.go_on().map_err(AssemblyError::from);
             progress.advance(1);
-            Some(taken)
+            Some(go_on.and_then(|()| Ok(self.overflow.get(kept)?)))
         };
         in_parallel(vec![(); threads], |()| make(&mut std::iter::from_fn(take)))
     }
@@ -210,9 +337,7 @@ impl<'w> Reads<'w> {
 
     /// Bytes of memory that those of this process take.
     pub fn held(&self) -> u64 {
-        let of =
-            |block: &Block| block.packed.len() + 4 * block.lengths.len() + 8 * block.holes.len();
-        self.blocks.iter().map(of).sum::<usize>() as u64
+        self.held
     }
 
     /// How many reads.
@@ -244,8 +369,14 @@ impl<'w> Reads<'w> {
     }
 }
 
-/// Blocks of reads that a thread takes, until there are none; an error where somebody cancels.
-pub type Blocks<'i, 'b> = &'i mut dyn Iterator<Item = Result<&'b Block, Cancelled>>;
+/// Blocks of reads that a thread takes, until there are none; an error where somebody cancels, or
+/// one cannot be read.
+pub type Blocks<'i, 'b> = &'i mut dyn Iterator<Item = Result<Cow<'b, Block>, AssemblyError>>;
+
+/// The folder for reads that do not fit the memory.
+pub fn folder(config: &Config) -> PathBuf {
+    spill_path(&config.tmp, "gyrase-reads", &config.output)
+}
 
 /// The batches of a source that one of several processes is dealt: every process reads all of them,
 /// which takes a small part of what is done with them.
@@ -314,4 +445,58 @@ fn packed([first, second]: &[Batch; 2]) -> Block {
     }
     block.shrink();
     block
+}
+
+#[cfg(test)]
+mod tests {
+    use gyrase_fabric::Alone;
+
+    use super::*;
+
+    #[test]
+    fn reads_that_find_no_room_come_back_from_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let texts: [&[&[u8]]; 4] = [
+            &[b"GATTACA", b"", b"NNACGTNAC"],
+            &[],
+            &[b"TTTTN"],
+            &[b"ACGTACGTACGTA", b"C"],
+        ];
+        let codes = texts.concat().into_iter().map(|text| {
+            let code = |&letter| encode(letter).unwrap_or(NONE);
+            text.iter().map(code).collect::<Vec<u8>>()
+        });
+        let codes: Vec<_> = codes.collect();
+        for room in [0, 20, 40, u64::MAX] {
+            let path = folder.path().join("reads");
+            let overflow = Overflow {
+                room,
+                folder: SpillFolder::new(path.clone(), None, false),
+                file: None,
+            };
+            let mut reads = Reads::none(&Alone, overflow);
+            for text in texts {
+                let mut block = Block {
+                    paired: text.len() == 2,
+                    ..Block::default()
+                };
+                text.iter().for_each(|letters| block.push(letters));
+                reads.add(block).unwrap();
+            }
+            let found = reads.by_threads((1, &Progress::default()), |blocks| {
+                let (mut found, mut paired) = (Vec::new(), Vec::new());
+                for block in blocks {
+                    let block = block?;
+                    block.for_each(|codes| found.push(codes.to_vec()));
+                    paired.push(block.paired);
+                }
+                Ok((found, paired))
+            });
+            let expected = (codes.clone(), vec![false, false, false, true]);
+            assert_eq!(found.unwrap(), [expected]);
+            assert!(reads.held() <= room && (reads.held() > 0) == (room > 0));
+            drop(reads);
+            assert!(!path.exists());
+        }
+    }
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gyrase_count::histogram::Histogram;
+use gyrase_count::{CountedBins, count_reads_in};
 use gyrase_fabric::{Alone, Peer, SpillFolder, World};
-use gyrase_table::gyk::Database;
 use gyrase_tabulate::{same_files, spill_path};
 use gyrase_work::Progress;
 
@@ -20,13 +20,14 @@ use crate::longer::longer;
 use crate::mercy::{Mercy, merciful};
 use crate::pairs::{PairJoins, resolve};
 use crate::plan::{count_config, fits, graph_bytes, joined_bytes, plan};
-use crate::reads::Reads;
+use crate::reads::{Reads, folder as reads_folder};
 use crate::scaffold::{Scaffold, scaffolds};
 use crate::solid::{KmerDepth, first_k, lengths};
 use crate::stage::GraphStage;
 use crate::statistics::Statistics;
 use crate::strains::collapsed;
 use crate::supported::{AROUND, supported};
+use crate::together::summed;
 use crate::unitigs::{Means, SharedUnitigs, SolidKmers, build};
 
 /// What came out.
@@ -93,8 +94,8 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Assembled, AssemblyEr
 }
 
 /// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and
-/// memory; all must see `config.scratch`. Each has its share of the reads and of the k-mers, and
-/// all of the graph once it is made of unitigs. So all get the same.
+/// memory. Each has its share of the reads and of the k-mers, and all of the graph once it is made
+/// of unitigs. So all get the same.
 ///
 /// Collective.
 ///
@@ -107,9 +108,9 @@ pub fn run_in(
     progress: &Progress,
 ) -> Result<Assembled, AssemblyError> {
     agree(config, world)?;
-    plan(config, world.ranks())?.admit(config)?;
+    let config = &admitted(config, world.ranks())?;
     progress.start("read", 0);
-    let reads = Reads::load(&config.libraries, config.threads, world, progress)?;
+    let reads = Reads::load(config, world, progress)?;
     refuse_long(&reads)?;
     let checkpoints = Checkpoints::open(config, world)?;
     let (kept, resumed) = checkpoints.last()?;
@@ -156,6 +157,16 @@ pub fn run_in(
         depth,
         stages,
         resumed,
+    })
+}
+
+/// The same with threads that its memory is enough for.
+fn admitted(config: &Config, ranks: usize) -> Result<Config, AssemblyError> {
+    let plan = plan(config, ranks)?;
+    plan.admit(config)?;
+    Ok(Config {
+        threads: plan.threads,
+        ..config.clone()
     })
 }
 
@@ -260,24 +271,15 @@ fn first(
     reads: &Reads,
     progress: &Progress,
 ) -> Result<Option<State>, AssemblyError> {
-    let (output, world, held) = (config.scratch.clone(), reads.world(), reads.held());
+    let (world, held) = (reads.world(), reads.held());
     let memory = config.memory.saturating_sub(held);
-    gyrase_count::run_in(&count_config(config, memory), world, progress)?;
-    let database = Database::open(&output)?;
-    // Where it stays the caller removes it, with the folder that it is in.
-    let remove = || {
-        if world.rank() == 0 {
-            let _ = std::fs::remove_file(&output);
-        }
-    };
-    let Some((depth, kmers)) = depth_of(&database, config, world, progress)? else {
-        remove();
+    let (bins, _) = count_reads_in(&count_config(config, memory), world, progress)?;
+    let Some((depth, kmers)) = depth_of(&bins, config, world, progress)? else {
         return Ok(None);
     };
-    fits(held + graph_bytes(kmers, world.ranks()), config)?;
-    let unitigs = unitigs_of(database, depth.least, config, memory, (world, progress))?;
+    fits(held + graph_bytes(kmers, config.sample), config)?;
+    let unitigs = unitigs_of(bins, depth.least, config, memory, (world, progress))?;
     let all = unitigs.of_all(world)?;
-    remove();
     let mut pieces = Pieces::default();
     all.into_iter().for_each(|unitigs| pieces.add(&unitigs));
     let mut state = State {
@@ -322,60 +324,61 @@ fn spare(
     Ok(())
 }
 
-/// What the counts say, and how many k-mers are seen often enough: one process looks for all.
+/// What the counts say, and how many k-mers are seen often enough, of those of all processes.
+///
+/// Collective.
 fn depth_of(
-    database: &Database,
+    bins: &CountedBins,
     config: &Config,
     world: &dyn World,
     progress: &Progress,
 ) -> Result<Option<(KmerDepth, u64)>, AssemblyError> {
-    let mut seen = [0; 3];
-    if world.rank() == 0 {
-        let histogram = Histogram::of(database, config.threads, progress)?;
-        let depth = match config.sample {
-            Sample::Isolate => KmerDepth::of(&histogram),
-            Sample::Metagenome { .. } => Some(KmerDepth::MIXED),
-        };
-        if let Some(KmerDepth { least, peak }) = depth {
-            let often = histogram.rows().filter(|row| row.0 >= least);
-            seen = [least.into(), peak, often.map(|row| row.1).sum()];
-        }
+    let own = bins.histogram(config.threads, progress)?;
+    let row = |(count, kmers)| (u64::from(count), [u64::from(count)], [kmers]);
+    let own: Vec<_> = own.rows().map(row).collect();
+    let mut histogram = Histogram::default();
+    for ([count], [kmers]) in summed(world, &own)? {
+        histogram.add(count as u32, kmers);
     }
-    let [least, peak, kmers] = world.broadcast_of(0, &seen)?;
-    let least = u32::try_from(least).unwrap_or(u32::MAX);
-    Ok((least > 0).then_some((KmerDepth { least, peak }, kmers)))
+    let depth = match config.sample {
+        Sample::Isolate => KmerDepth::of(&histogram),
+        Sample::Metagenome { .. } => Some(KmerDepth::MIXED),
+    };
+    Ok(depth.map(|depth| {
+        let often = histogram.rows().filter(|row| row.0 >= depth.least);
+        (depth, often.map(|row| row.1).sum())
+    }))
 }
 
 /// The unitigs of the k-mers that are seen often enough, made within `memory`.
 fn unitigs_of(
-    database: Database,
+    bins: CountedBins,
     least: u32,
     config: &Config,
     memory: u64,
     (world, progress): (&dyn World, &Progress),
 ) -> Result<SharedUnitigs, AssemblyError> {
-    let root = spill_path(&config.tmp, "gyrase", &config.scratch);
-    let folder = SpillFolder::of_process(&root, world.peer(), None, false);
     let means = Means {
         threads: config.threads,
         memory,
-        folder: Arc::new(folder),
+        folder: Arc::clone(bins.folder()),
     };
-    let kmers = SolidKmers::Databases {
-        databases: vec![database],
+    let kmers = SolidKmers::Counted {
+        bins,
         min_count: least,
     };
     let held = config.memory - memory;
-    let unitigs = build(kmers, &means, world, progress).map_err(|error| match error {
+    build(kmers, &means, world, progress).map_err(|error| match error {
         Error::Memory { needed, .. } => AssemblyError::memory(needed + held, config),
         other => other.into(),
-    })?;
-    means.folder.remove();
-    Ok(unitigs)
+    })
 }
 
 /// What a process leaves when it is killed, beside the folder of the output.
 pub fn leftovers(config: &Config, peer: Peer) -> Vec<PathBuf> {
-    let memory = config.memory;
-    gyrase_count::leftovers(&count_config(config, memory), peer)
+    let counted = spill_path(&config.tmp, "gyrase", &config.output);
+    [counted, reads_folder(config)]
+        .iter()
+        .map(|root| SpillFolder::path_of(root, peer))
+        .collect()
 }

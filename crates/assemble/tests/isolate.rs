@@ -87,7 +87,7 @@ fn config(folder: &Path, reads: &[String; 2], threads: usize) -> Config {
         libraries: vec![Library::Paired(one, two)],
         sample: Sample::Isolate,
         tmp: folder.to_path_buf(),
-        scratch: folder.join("kmers.gyk"),
+        output: folder.join("asm"),
         threads,
         memory: 1 << 30,
         ks: None,

@@ -125,14 +125,10 @@ pub fn too_little_memory(least: u64) -> Failure {
 
 impl From<gyrase_assemble::AssemblyError> for Failure {
     fn from(error: gyrase_assemble::AssemblyError) -> Failure {
-        use gyrase_assemble::AssemblyError::{
-            Count, Database, Fabric, Graph, Histogram, LongReads, Memory, Tabulate,
-        };
+        use gyrase_assemble::AssemblyError::{Count, Fabric, Graph, LongReads, Memory, Tabulate};
         match error {
             Tabulate(error) => error.into(),
             Count(error) => error.into(),
-            Database(error) => error.into(),
-            Histogram(error) => error.into(),
             Fabric(error) => fabric(&error).failure(&error),
             Graph(error) => error.into(),
             LongReads { .. } => Failure::usage(error),

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytemuck::{cast_slice, cast_slice_mut};
@@ -11,10 +12,11 @@ use gyrase_fabric::{
 use gyrase_fastx::{Inputs, Options};
 use gyrase_kmer::{BINS, Shape, with_words};
 use gyrase_tabulate::{Reading, TabulateError, Worker, census, reduce, scatter};
-use gyrase_work::Progress;
+use gyrase_work::{Progress, in_parallel};
 
 use crate::agree;
 use crate::counted::{Counted, Destination};
+use crate::histogram::{Histogram, Lane};
 use crate::partition::Counter;
 use crate::plan::Budget;
 use crate::reading::options;
@@ -137,18 +139,57 @@ impl CountedBins {
                     let (first, number) = (keys.len(), counts.len());
                     keys.resize(first + rows.kmers, [0; W]);
                     counts.resize(number + rows.kmers, 0);
-                    let read = |bytes: &mut [u8], at| {
-                        let read = file.read_exact_at(bytes, at);
-                        read.map_err(|source| self.folder.error(source))
-                    };
                     let keys = keys[first..].as_flattened_mut();
-                    read(cast_slice_mut(keys), *at)?;
+                    self.read_at(file, cast_slice_mut(keys), *at)?;
                     let at = at + size_of_val(keys) as u64;
-                    read(cast_slice_mut(&mut counts[number..]), at)?;
+                    self.read_at(file, cast_slice_mut(&mut counts[number..]), at)?;
                 }
             }
         }
         Ok(())
+    }
+
+    /// How many k-mers here have which count.
+    ///
+    /// # Errors
+    /// A temporary file cannot be read, or somebody cancelled.
+    pub fn histogram(&self, threads: usize, progress: &Progress) -> Result<Histogram, Error> {
+        progress.start("histogram", BINS as u64);
+        let next = AtomicUsize::new(0);
+        let bins = || Some(next.fetch_add(1, Relaxed)).filter(|&bin| bin < BINS);
+        let lanes = in_parallel(vec![(); threads], |()| {
+            let (mut lane, mut counts) = (Lane::default(), Vec::new());
+            for bin in std::iter::from_fn(bins) {
+                progress.go_on().map_err(TabulateError::from)?;
+                self.read_counts(bin, &mut counts)?;
+                counts.drain(..).for_each(|count| lane.count(count));
+                progress.advance(1);
+            }
+            Ok::<_, Error>(lane)
+        })?;
+        Ok(Histogram::of_lanes(lanes))
+    }
+
+    /// Appends the counts of a bin, in any order.
+    fn read_counts(&self, bin: usize, counts: &mut Vec<u32>) -> Result<(), Error> {
+        for rows in self.rows(bin).iter() {
+            match &rows.kept {
+                Kept::Memory(_, held) => counts.extend_from_slice(held),
+                Kept::File(file, at) => {
+                    let number = counts.len();
+                    counts.resize(number + rows.kmers, 0);
+                    let keys = rows.kmers * size_of::<u64>() * self.shape.words();
+                    let read = cast_slice_mut(&mut counts[number..]);
+                    self.read_at(file, read, at + keys as u64)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_at(&self, file: &File, bytes: &mut [u8], at: u64) -> Result<(), FabricError> {
+        let read = file.read_exact_at(bytes, at);
+        read.map_err(|source| self.folder.error(source))
     }
 
     /// Forgets the k-mers of a bin.
@@ -391,6 +432,9 @@ mod tests {
             let (mut read_keys, mut read_counts) = (Vec::<[u64; 1]>::new(), Vec::new());
             bins.read(7, &mut read_keys, &mut read_counts).unwrap();
             assert!(read_keys.as_flattened() == keys && read_counts == counts);
+            let histogram = bins.histogram(3, &Progress::default()).unwrap();
+            let rows = (1..=400).map(|count| (count, if count <= 200 { 13 } else { 12 }));
+            assert!(histogram.rows().eq(rows));
             bins.forget(7);
             assert_eq!((bins.held(), bins.bin_len(7)), (0, 0));
         }

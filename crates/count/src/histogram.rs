@@ -48,9 +48,18 @@ pub fn run(
 }
 
 /// What one thread has seen: counts below the overflow by their value, the others by search.
-struct Lane {
+pub(crate) struct Lane {
     small: [u64; 256],
     large: BTreeMap<u32, u64>,
+}
+
+impl Default for Lane {
+    fn default() -> Lane {
+        Lane {
+            small: [0; 256],
+            large: BTreeMap::new(),
+        }
+    }
 }
 
 impl Lane {
@@ -64,9 +73,33 @@ impl Lane {
         }
         Ok(())
     }
+
+    /// Notes one more k-mer of that count.
+    pub(crate) fn count(&mut self, count: u32) {
+        match self.small[..SMALL].get_mut(count as usize) {
+            Some(kmers) => *kmers += 1,
+            None => *self.large.entry(count).or_default() += 1,
+        }
+    }
 }
 
+/// Counts below this are found by their value; in a database it points to larger ones.
+const SMALL: usize = 255;
+
 impl Histogram {
+    /// What all threads have seen.
+    pub(crate) fn of_lanes(lanes: Vec<Lane>) -> Histogram {
+        let mut histogram = Histogram::default();
+        for lane in lanes {
+            for (count, &kmers) in lane.small[..SMALL].iter().enumerate() {
+                histogram.add(count as u32, kmers);
+            }
+            let large = lane.large.into_iter();
+            large.for_each(|(count, kmers)| histogram.add(count, kmers));
+        }
+        histogram
+    }
+
     /// The histogram of a database.
     pub fn of(
         database: &Database,
@@ -74,22 +107,9 @@ impl Histogram {
         progress: &Progress,
     ) -> Result<Histogram, OperationError> {
         progress.start("histogram", BINS as u64);
-        let start = || Lane {
-            small: [0; 256],
-            large: BTreeMap::new(),
-        };
         let work = |lane: &mut Lane, bin| lane.add(database, bin);
-        let mut histogram = Histogram::default();
-        for lane in share_out(threads, BINS, progress, start, work, || {})? {
-            // The last small value only points to the large ones.
-            for (count, &kmers) in lane.small[..255].iter().enumerate() {
-                histogram.add(count as u32, kmers);
-            }
-            lane.large
-                .into_iter()
-                .for_each(|(count, kmers)| histogram.add(count, kmers));
-        }
-        Ok(histogram)
+        let lanes = share_out(threads, BINS, progress, Lane::default, work, || {})?;
+        Ok(Histogram::of_lanes(lanes))
     }
 
     /// Notes `kmers` more k-mers of that count.

@@ -95,7 +95,7 @@ mod super_kmers;
 pub use config::{Config, Error, Share, Summary};
 pub use counted_bins::{CountedBins, count_reads, count_reads_in};
 pub use on_gpu::{CountOnGpu, CountRefusal};
-pub use plan::{Plan, plan, room_for_tmp};
+pub use plan::{Plan, least_memory_among, plan, room_for_tmp};
 pub use run::{leftovers, run, run_in, run_on};
 pub use super_kmers::Scattered;
 

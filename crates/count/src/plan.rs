@@ -95,9 +95,11 @@ pub(crate) struct Budget {
 /// disk as well.
 const FINISHED_PART: u64 = 8;
 
-/// Code, stacks, batches, write buffers: what a run takes besides fabric and tables.
-fn overhead(threads: usize) -> u64 {
-    (100 << 20) + threads as u64 * (24 << 20)
+/// Code, stacks, batches, write buffers: what one of `ranks` processes takes besides fabric and
+/// tables, as measured.
+fn overhead(threads: usize, ranks: usize) -> u64 {
+    let [process, thread] = if ranks == 1 { [32, 8] } else { [100, 24] };
+    (process << 20) + threads as u64 * (thread << 20)
 }
 
 /// The least for the tables of one thread.
@@ -116,8 +118,19 @@ fn least_fabric(threads: usize, ranks: usize) -> u64 {
 
 /// What a run cannot do without, in one of `ranks` processes.
 pub(crate) fn least_memory(threads: usize, ranks: usize, windows: u64) -> u64 {
-    let least = overhead(threads) + least_fabric(threads, ranks) + threads as u64 * LEAST_TABLES;
+    let beside = overhead(threads, ranks) + threads as u64 * LEAST_TABLES;
+    let least = beside + least_fabric(threads, ranks);
     least.saturating_add(windows)
+}
+
+/// Bytes of memory without which a run of one of `ranks` processes is refused.
+///
+/// # Errors
+/// An input cannot be opened.
+pub fn least_memory_among(config: &Config, ranks: usize) -> Result<u64, Error> {
+    let inputs = Inputs::open(&config.inputs, options(config, false))?;
+    let windows = windows(&inputs, config.threads);
+    Ok(least_memory(config.threads, ranks, windows))
 }
 
 impl Budget {
@@ -135,7 +148,8 @@ impl Budget {
 
     /// Shares out memory that is enough.
     fn shared_out(memory: u64, threads: usize, ranks: usize, windows: u64) -> Budget {
-        let (taken, least) = (overhead(threads) + windows, least_fabric(threads, ranks));
+        let taken = overhead(threads, ranks) + windows;
+        let least = least_fabric(threads, ranks);
         let tables = (memory / 16 / threads as u64).clamp(LEAST_TABLES, 1 << 30);
         let for_tables = memory - taken - least;
         let tables = tables.min(for_tables / threads as u64);

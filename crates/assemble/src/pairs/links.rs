@@ -53,7 +53,7 @@ pub fn find(
     let found = reads.by_threads((threads, progress), |blocks| {
         let mut found = Found::default();
         for block in blocks {
-            found.block(graph, &index, block?);
+            found.block(graph, &index, &*block?);
         }
         Ok(found)
     })?;

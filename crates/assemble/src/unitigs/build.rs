@@ -106,15 +106,15 @@ fn build_of<const W: usize>(
 
 /// Bytes that a run takes beside the graph: code, stacks, buffers, the tables of a bin.
 pub(super) fn beside(threads: usize) -> u64 {
-    (40 << 20) + threads as u64 * (16 << 20)
+    (20 << 20) + threads as u64 * (8 << 20)
 }
 
 /// The least bytes of a thread's guests.
 pub(super) const LEAST: u64 = 16 << 20;
 
-/// While they are put together, what is made of the pieces takes at most so many times their
+/// While they are put together, what is made of the pieces takes at most so many halves of their
 /// memory.
-pub(super) const COPIES: u64 = 3;
+pub(super) const HALVES: u64 = 5;
 
 /// The pieces of the bins of this process, in the order of bins.
 fn pieces<const W: usize>(
@@ -131,13 +131,13 @@ fn pieces<const W: usize>(
     let fits = |bytes: u64| {
         let taken = taken.fetch_add(bytes, Relaxed) + bytes;
         let done = done.fetch_add(1, Relaxed) + 1;
-        if beside + COPIES * taken <= means.memory {
+        if beside + HALVES * taken / 2 <= means.memory {
             return Ok(());
         }
         // The bins are alike.
         let all = (taken as f64 * bins as f64 / done as f64) as u64;
         Err(Error::Memory {
-            needed: beside + COPIES * all,
+            needed: beside + HALVES * all / 2,
             given: means.memory,
         })
     };

@@ -4,7 +4,7 @@ use gyrase_kmer::Shape;
 use gyrase_table::gyk::Database;
 use gyrase_tabulate::Estimate;
 
-use super::build::{COPIES, LEAST, beside, check};
+use super::build::{HALVES, LEAST, beside, check};
 use super::run::{Config, KmersOf, databases};
 use crate::Error;
 
@@ -27,7 +27,7 @@ pub struct Plan {
 /// k-mers that a thread joins in a second, as measured with k = 31.
 const KMERS_PER_SECOND: f64 = 4e6;
 /// Bytes that a process takes that has joined next to nothing.
-const STARTED: u64 = 20 << 20;
+const STARTED: u64 = 24 << 20;
 
 /// Predicts what a run will take.
 ///
@@ -105,5 +105,5 @@ fn graph(kmers: Estimate, shape: Shape) -> Estimate {
     // So many of the k-mers are guests, which begin a piece; each has some numbers, and its bases.
     let pieces = 2.0 / (shape.window() as f64 + 1.0);
     let each = 40.0 + (shape.k() as f64 + 1.0 / pieces) / 4.0;
-    kmers.times(pieces * each * COPIES as f64)
+    kmers.times(pieces * each * HALVES as f64 / 2.0)
 }

@@ -112,7 +112,7 @@ pub fn run_in(
     agree(config, world)?;
     let (kmers, read) = solid_kmers(config, world, progress)?;
     let folder = match &kmers {
-        SolidKmers::Counted(bins) => Arc::clone(bins.folder()),
+        SolidKmers::Counted { bins, .. } => Arc::clone(bins.folder()),
         SolidKmers::Databases { .. } => folder(config, world),
     };
     let means = Means {
@@ -194,7 +194,8 @@ fn solid_kmers(
         KmersOf::Reads(reads) => {
             check(reads.shape)?;
             let (bins, read) = gyrase_count::count_reads_in(reads, world, progress)?;
-            Ok((SolidKmers::Counted(bins), Some(read)))
+            let min_count = reads.min_count;
+            Ok((SolidKmers::Counted { bins, min_count }, Some(read)))
         }
         KmersOf::Databases { paths, min_count } => {
             let (databases, min_count) = (databases(paths)?, *min_count);

@@ -9,9 +9,13 @@ use crate::Error;
 
 /// The k-mers of a graph: those with a count of at least so much.
 pub enum SolidKmers {
-    /// Counted by the processes of the job, each of which has its bins; those with smaller counts
-    /// are left out already.
-    Counted(CountedBins),
+    /// Counted by the processes of the job, each of which has its bins.
+    Counted {
+        /// Those of this process.
+        bins: CountedBins,
+        /// k-mers with a lower count are left out.
+        min_count: u32,
+    },
     /// From files, the counts of which are summed up.
     Databases {
         /// At least one, all of one shape.
@@ -28,7 +32,7 @@ impl SolidKmers {
     /// When there are no databases.
     pub fn shape(&self) -> Shape {
         match self {
-            SolidKmers::Counted(bins) => bins.shape(),
+            SolidKmers::Counted { bins, .. } => bins.shape(),
             SolidKmers::Databases { databases, .. } => databases[0].shape(),
         }
     }
@@ -36,14 +40,14 @@ impl SolidKmers {
     /// Bytes of memory that the k-mers take.
     pub(super) fn held(&self) -> u64 {
         match self {
-            SolidKmers::Counted(bins) => bins.held(),
+            SolidKmers::Counted { bins, .. } => bins.held(),
             SolidKmers::Databases { .. } => 0,
         }
     }
 
     /// Gives back the memory of a bin that is not read again.
     pub(super) fn forget(&self, bin: usize) {
-        if let SolidKmers::Counted(bins) = self {
+        if let SolidKmers::Counted { bins, .. } = self {
             self.parts(bin).for_each(|part| bins.forget(part));
         }
     }
@@ -53,7 +57,7 @@ impl SolidKmers {
     pub(super) fn place(&self, peer: Peer) -> Place {
         match self {
             _ if !self.is_cut() => Place::among(1, peer),
-            SolidKmers::Counted(bins) => bins.place().clone(),
+            SolidKmers::Counted { bins, .. } => bins.place().clone(),
             SolidKmers::Databases { databases, .. } => {
                 let kmers = |bin| databases.iter().map(|one| one.bin_len(bin) as u64).sum();
                 let sizes: Vec<u64> = (0..BINS).map(kmers).collect();
@@ -91,7 +95,10 @@ impl<const W: usize> BinKmers<W> {
         self.counts.clear();
         for part in source.parts(bin) {
             match source {
-                SolidKmers::Counted(bins) => bins.read(part, &mut self.keys, &mut self.counts)?,
+                SolidKmers::Counted { bins, min_count } => {
+                    bins.read(part, &mut self.keys, &mut self.counts)?;
+                    self.leave_out_below(*min_count);
+                }
                 SolidKmers::Databases {
                     databases,
                     min_count,
@@ -102,6 +109,16 @@ impl<const W: usize> BinKmers<W> {
             true => Ok(()),
             false => Err(Error::TooLarge),
         }
+    }
+
+    fn leave_out_below(&mut self, min_count: u32) {
+        if self.counts.iter().all(|&count| count >= min_count) {
+            return;
+        }
+        let mut counts = self.counts.iter();
+        self.keys
+            .retain(|_| counts.next().is_some_and(|&count| count >= min_count));
+        self.counts.retain(|&count| count >= min_count);
     }
 
     /// Adds those of a bin of all databases.

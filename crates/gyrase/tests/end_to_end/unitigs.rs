@@ -50,7 +50,7 @@ fn more_kmers_than_memory_holds_make_the_same() {
     place.ok(&[
         "-q", "simulate", "genome", "-o", "g.fa", "--length", "3000000",
     ]);
-    let means = ["-t", "1", "-m", "190M", "--report", "r.json"];
+    let means = ["-t", "1", "-m", "100M", "--report", "r.json"];
     place.ok(&[&["unitigs", "g.fa", "-o", "spilled.fa"], &means[..]].concat());
     let report = place.json("r.json");
     assert!(report["bytes"]["temporary"].as_u64() > Some(1_000_000));

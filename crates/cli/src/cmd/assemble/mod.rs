@@ -96,7 +96,7 @@ impl From<Style> for HeaderStyle {
 }
 
 impl Assemble {
-    fn config(&self, session: &Session, scratch: PathBuf) -> Result<Config> {
+    fn config(&self, session: &Session, output: PathBuf) -> Result<Config> {
         Ok(Config {
             libraries: self.libraries.read()?,
             sample: match self.meta {
@@ -106,7 +106,7 @@ impl Assemble {
                 false => Sample::Isolate,
             },
             tmp: session.tmp_folder()?.to_path_buf(),
-            scratch,
+            output,
             threads: session.threads,
             memory: session.memory,
             ks: None,
@@ -116,7 +116,7 @@ impl Assemble {
 
     /// Prints what a run will take; one that would be refused is refused here too.
     pub fn plan(&self, session: &Session) -> Result<()> {
-        let config = self.config(session, PathBuf::from("kmers.gyk"))?;
+        let config = self.config(session, self.output.clone().unwrap_or_default())?;
         session.keep_apart(&self.libraries.files(), [])?;
         let plan = gyrase_assemble::plan(&config, 1)?;
         session.note("counts", json!({"bases": bounds(plan.bases)}));
@@ -143,7 +143,7 @@ impl Assemble {
         let made = first.then(|| OutputFolder::create(&output, &outputs::FILES));
         let made = made.transpose()?;
         let folder = OutputFolder::partial(&output).unwrap_or_default();
-        let config = self.config(session, folder.join("kmers.gyk"))?;
+        let config = self.config(session, output.clone())?;
         let world = session.world();
         let mut left = leftovers(&config, world.peer());
         left.extend(first.then_some(folder));
