@@ -7,6 +7,10 @@ use gyrase_work::Progress;
 use crate::Sequences;
 use crate::hits::{Hit, Match};
 
+/// Letters of queries that are best searched together where proteins are searched in, at least and
+/// at most.
+pub(crate) const PROTEINS_AT_ONCE: RangeInclusive<u64> = 10_000..=500_000;
+
 /// Finds matches for a program, and gives what aligns them.
 pub(crate) trait Engine: Sync {
     /// All matches of frames of queries with frames of subjects, by query, subject and place, each
@@ -21,7 +25,7 @@ pub(crate) trait Engine: Sync {
     /// Letters of queries that are best searched together, at least and at most: so many that what
     /// is done once for all of them costs little, so few that processes have enough to share.
     fn batch(&self) -> RangeInclusive<u64> {
-        10_000..=10_000
+        PROTEINS_AT_ONCE
     }
 
     /// What aligns one query after the other; each thread has its own.

@@ -17,7 +17,7 @@ use crate::database::Database;
 use crate::metadata::{Answer, SearchMetadata, subjects_of};
 use crate::open::OpenDatabase;
 use crate::prepared::{Prepared, Source};
-use crate::share::batches;
+use crate::share::small_batches;
 use crate::subjects::{Subjects, each_of};
 use crate::{
     Config, DatabaseSize, DividedDatabase, Hit, Hsp, QueryHits, SearchError, Sequences, Summary,
@@ -261,7 +261,7 @@ impl<'r, E: From<SearchError>> Again<'r, E> {
         progress.start_counting("search", summary.queries, "queries");
         let wanted =
             |batch: Range<usize>| batch.start.max(queries.start)..batch.end.min(queries.end);
-        let batches = batches(prepared, 1).into_iter().map(wanted);
+        let batches = small_batches(prepared).into_iter().map(wanted);
         for batch in batches.filter(|batch| !batch.is_empty()) {
             let own = self.needed(&self.metadata.answers()[batch.clone()]);
             let subjects = whole.slices(own.chunk_by(|one, next| one + 1 == *next).map(run));

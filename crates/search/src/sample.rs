@@ -11,7 +11,7 @@ use crate::metadata::{Answer, SearchMetadata, record, subjects_of};
 use crate::prepared::{Prepared, Source};
 use crate::regenerate::Again;
 use crate::report::Report;
-use crate::share::batches;
+use crate::share::small_batches;
 use crate::{Config, QueryHits, SearchError};
 
 /// What a report takes, by those of some queries.
@@ -49,7 +49,7 @@ pub fn sample_regeneration(
     let mut again = Again::new(&prepared, metadata, &numbers, &mut each)?;
     let before = start.elapsed();
     let (mut sampled, all) = (0, weight(metadata, 0..metadata.answers().len()));
-    for batch in spread(batches(&prepared, 1)) {
+    for batch in spread(small_batches(&prepared)) {
         again.search(whole, batch.clone(), progress)?;
         sampled += weight(metadata, batch);
         if start.elapsed() > within {

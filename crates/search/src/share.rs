@@ -15,7 +15,7 @@
 mod groups;
 mod shared;
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ use shared::Shared;
 
 pub use shared::ReportTarget;
 
-/// Batches of queries for each process, where they are not too small so.
-const BATCHES: u64 = 8;
+/// A batch is one part of so many for each process of what is left of the queries.
+const LEFT: u64 = 2;
 /// Processes for which queries are divided where a later run, of any number of processes, may go
 /// on.
 const OF_ANY: u64 = 8;
@@ -209,20 +209,38 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
     format!("gyrase search {version} {asked} {digests:?} {written}")
 }
 
-/// Ranges of queries that are searched together: a few for each process, but not so small that
-/// most of the time would go into what is done for each.
+/// Ranges of queries that are searched together, for so many processes: large ones first, since
+/// what is done for each takes most of the time of small ones, and small ones last, so that all
+/// processes end at about the same time (guided self-scheduling: Polychronopoulos and Kuck, 1987).
 pub(crate) fn batches(prepared: &Prepared, ranks: u64) -> Vec<Range<usize>> {
-    let (queries, nothing) = (&prepared.queries, Sequences::default());
-    let sizes = prepared.engine(&nothing, None).batch();
-    let each = queries.total() / (BATCHES * ranks);
-    let letters = each.clamp(*sizes.start(), *sizes.end()) as usize;
-    let (mut batches, mut start, mut so_far) = (Vec::new(), 0, 0);
+    let sizes = at_once(prepared);
+    ranges(&prepared.queries, |left| {
+        (left / (LEFT * ranks)).clamp(*sizes.start(), *sizes.end())
+    })
+}
+
+/// The same, small throughout.
+pub(crate) fn small_batches(prepared: &Prepared) -> Vec<Range<usize>> {
+    let letters = *at_once(prepared).start();
+    ranges(&prepared.queries, |_| letters)
+}
+
+fn at_once(prepared: &Prepared) -> RangeInclusive<u64> {
+    prepared.engine(&Sequences::default(), None).batch()
+}
+
+/// Ranges of queries of as many letters as `letters` gives where so many are left, or somewhat
+/// more.
+fn ranges(queries: &Sequences, letters: impl Fn(u64) -> u64) -> Vec<Range<usize>> {
+    let (mut ranges, mut start) = (Vec::new(), 0);
+    let (mut left, mut so_far) = (queries.total(), 0);
     for query in 0..queries.len() {
-        so_far += queries.residues(query).len();
-        if so_far >= letters || query + 1 == queries.len() {
-            batches.push(start..query + 1);
+        so_far += queries.residues(query).len() as u64;
+        if so_far >= letters(left) || query + 1 == queries.len() {
+            ranges.push(start..query + 1);
+            left -= so_far;
             (start, so_far) = (query + 1, 0);
         }
     }
-    batches
+    ranges
 }

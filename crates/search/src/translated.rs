@@ -22,7 +22,7 @@ pub(crate) use scoring::TranslatedScoring;
 
 use searched::Searched;
 
-use crate::engine::{Align, Ended, Engine};
+use crate::engine::{Align, Ended, Engine, PROTEINS_AT_ONCE};
 use crate::frames::Frames;
 use crate::masks::frames_of_subjects;
 use crate::matches::Search;
@@ -92,7 +92,7 @@ impl Engine for Translation<'_> {
     /// All of a database that is translated is translated for each batch.
     fn batch(&self) -> RangeInclusive<u64> {
         match self.frames[1] {
-            Frames::Protein => 10_000..=10_000,
+            Frames::Protein => PROTEINS_AT_ONCE,
             _ => 100_000..=1_000_000,
         }
     }
