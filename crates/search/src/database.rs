@@ -7,6 +7,7 @@
 mod cutter;
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use gyrase_align::nucleotide::is_gap;
 use gyrase_align::residue::{code, letter};
@@ -14,6 +15,7 @@ use gyrase_seqdb::{
     Entry, EntrySize, KeptTaxa, Molecule, SeqDbError, SequenceReader, SequenceSource, SourceSize,
     TaxidFilter, open_all, shared_molecule,
 };
+use gyrase_taxonomy::Taxonomy;
 use gyrase_work::Progress;
 
 use crate::letter_counts::LetterCounts;
@@ -27,6 +29,16 @@ pub(crate) struct Filter<'f> {
     pub taxids: &'f TaxidFilter,
     /// Of those of the taxids only these, by their numbers, which ascend.
     pub only: Option<&'f [usize]>,
+}
+
+impl Filter<'_> {
+    /// The taxonomy that was given; else it is to be read of the sources.
+    fn taxonomy(self) -> OnceLock<Option<Taxonomy>> {
+        match &self.taxids.taxonomy {
+            Some(given) => Some(given.clone()).into(),
+            None => OnceLock::new(),
+        }
+    }
 }
 
 /// Sequences of files and databases, in their order.
@@ -49,6 +61,8 @@ pub(crate) struct Database {
     digest: u32,
     /// Threads that read its letters where they are packed.
     threads: usize,
+    /// The taxa of its taxids, once they are wanted; none where its sources have none.
+    taxonomy: OnceLock<Option<Taxonomy>>,
 }
 
 impl Database {
@@ -105,8 +119,8 @@ impl Database {
             Molecule::Protein => of_residues,
             Molecule::Nucleotide => of_bases,
         };
-        let parts = cutter.finish(starts.last().copied().unwrap_or_default());
         let database = Database {
+            parts: cutter.finish(starts.last().copied().unwrap_or_default()),
             starts,
             is_literal: !filter.taxids.is_empty() && kept.is_literal(),
             kept,
@@ -117,10 +131,10 @@ impl Database {
             has_masks,
             size,
             searched,
-            parts,
             digest: digest.finalize(),
             threads,
             sources,
+            taxonomy: filter.taxonomy(),
         };
         if !database.is_packed && whole.as_ref().is_some_and(Sequences::are_packed) {
             // The first letters were not like those behind.
@@ -140,6 +154,18 @@ impl Database {
     pub(crate) fn in_parts_of(self, most: u64) -> Database {
         let parts = Part::join(self.parts, most);
         Database { parts, ..self }
+    }
+
+    /// The taxa of its taxids, if its sources know them.
+    ///
+    /// # Errors
+    /// They cannot be read, or those of several sources do not fit each other.
+    pub(crate) fn taxonomy(&self) -> Result<Option<&Taxonomy>, SearchError> {
+        if let Some(known) = self.taxonomy.get() {
+            return Ok(known.as_ref());
+        }
+        let read = TaxidFilter::taxonomy_of(&self.sources)?;
+        Ok(self.taxonomy.get_or_init(|| read).as_ref())
     }
 
     /// What its sequences are.

@@ -274,6 +274,7 @@ impl Prepared {
             queries: &self.queries,
             query,
             subjects,
+            database: &self.database,
             scoring: self.scoring.system(),
             hits,
             considered,

@@ -77,6 +77,9 @@ impl Report {
     /// Those of `out`.
     pub fn answer(&self, out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
         self.settle(answer);
+        if self.format.names_taxa() {
+            answer.read_taxonomy()?;
+        }
         if answer.query == 0 {
             self.layout.head(out, &self.about, Some(answer))?;
         }

@@ -208,6 +208,26 @@ fn subjects_are_chosen_by_taxon() {
     assert_eq!(with(&["r.gysd", "--taxid", "9606"]), "");
     let told = with(&["r.gysd", "--format", "6 saccver staxid staxids"]);
     assert_eq!(told, "p1\t562\t562\np2\tN/A\tN/A\np3\t561\t561\n");
+    let names = "6 saccver ssciname sscinames scomname sskingdom sskingdoms";
+    let told = with(&["r.gysd", "--format", names]);
+    let named = |subject: &str, name: &str, domain: &str| {
+        format!("{subject}\t{name}\t{name}\tN/A\t{domain}\t{domain}\n")
+    };
+    let rows = [
+        named("p1", "name 562", "name 2"),
+        named("p2", "N/A", "N/A"),
+        named("p3", "name 561", "name 2"),
+    ];
+    assert_eq!(told, rows.concat());
+    let page = with(&["r.gysd", "--format", "html"]);
+    let organisms = [
+        "\"organism\":\"name 562\"",
+        ">name 561</td>",
+        "\"organism\":\"\"",
+    ];
+    assert!(organisms.iter().all(|told| page.contains(told)));
+    let page = with(&["refs.faa", "--format", "html"]);
+    assert!(page.contains("\"taxa\":false") && !page.contains("\"organism\":"));
     place.fails(
         &["search", "q.faa", "--db", "r.gysd", "--taxid", "77"],
         1,

@@ -1,10 +1,13 @@
 //! What a report is made of.
 
+use std::io;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use gyrase_align::statistics::SearchSpace;
+use gyrase_taxonomy::{Taxon, Taxonomy};
 
+use crate::database::Database;
 use crate::frames::Frames;
 use crate::masks::QueryMasks;
 use crate::record::{append_hsp, bytes, number};
@@ -27,6 +30,8 @@ pub struct QueryHits<'a> {
     pub query: usize,
     /// The subjects of the hits, at least.
     pub subjects: &'a dyn Subjects,
+    /// Where they are from.
+    pub(crate) database: &'a Database,
     /// How alignments were scored.
     pub scoring: &'a dyn ScoringSystem,
     /// The subjects, the best first.
@@ -45,6 +50,47 @@ impl QueryHits<'_> {
             query: self.query - first,
             ..*self
         }
+    }
+
+    /// Reads what [`QueryHits::taxonomy`] gives.
+    ///
+    /// # Errors
+    /// The database is damaged.
+    pub(super) fn read_taxonomy(&self) -> io::Result<()> {
+        let read = self.database.taxonomy();
+        read.map(|_| ()).map_err(io::Error::other)
+    }
+
+    /// The taxa of subjects, where the database has them and they were read.
+    pub(super) fn taxonomy(&self) -> Option<&Taxonomy> {
+        self.database.taxonomy().ok().flatten()
+    }
+
+    /// The names of the taxa of a subject, or of what `above` gives for these, each once.
+    pub(super) fn taxon_names(
+        &self,
+        subject: usize,
+        above: impl Fn(&Taxonomy, Taxon) -> Option<Taxon>,
+    ) -> Vec<&str> {
+        let mut names = Vec::new();
+        if let Some(taxonomy) = self.taxonomy() {
+            let taxids = self.subjects.taxids(subject).into_iter();
+            let taxa = taxids.filter_map(|taxid| taxonomy.taxon_of(taxid));
+            for name in taxa
+                .filter_map(|taxon| above(taxonomy, taxon))
+                .map(|taxon| taxonomy.name(taxon))
+            {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+
+    /// The names of the taxa of a subject.
+    pub(super) fn organisms(&self, subject: usize) -> Vec<&str> {
+        self.taxon_names(subject, |_, taxon| Some(taxon))
     }
 
     /// What is masked in each frame of the query.

@@ -1,9 +1,11 @@
 //! The columns of tables: what each is called, and what stands in it.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::io::Write;
 
 use gyrase_align::statistics::text::{write_bits, write_evalue};
+use gyrase_taxonomy::{Rank, Taxonomy};
 
 use super::aligned::{Aligned, SUBJECT};
 use crate::Molecule;
@@ -17,6 +19,16 @@ pub(super) struct Column {
     pub heading: &'static str,
     /// Appends its text.
     pub write: fn(&mut Vec<u8>, &Aligned),
+}
+
+impl Column {
+    /// Whether names of taxa stand in it.
+    pub(super) fn names_taxa(&self) -> bool {
+        matches!(
+            self.name,
+            "ssciname" | "sscinames" | "sskingdom" | "sskingdoms"
+        )
+    }
 }
 
 impl fmt::Debug for Column {
@@ -114,17 +126,25 @@ const COLUMNS: &[Column] = &[
     }),
     column("btop", "BTOP", operations),
     column("staxid", "subject tax id", |text, row| taxids(text, row, 1)),
-    column("ssciname", "subject sci name", not_known),
+    column("ssciname", "subject sci name", |text, row| {
+        told(text, &row.answer.organisms(row.hit.subject), 1)
+    }),
     column("scomname", "subject com names", not_known),
     column("sblastname", "subject blast name", not_known),
-    column("sskingdom", "subject super kingdom", not_known),
+    column("sskingdom", "subject super kingdom", |text, row| {
+        told(text, &kingdoms(row), 1)
+    }),
     column("staxids", "subject tax ids", |text, row| {
         taxids(text, row, usize::MAX)
     }),
-    column("sscinames", "subject sci names", not_known),
+    column("sscinames", "subject sci names", |text, row| {
+        told(text, &row.answer.organisms(row.hit.subject), usize::MAX)
+    }),
     column("scomnames", "subject com names", not_known),
     column("sblastnames", "subject blast names", not_known),
-    column("sskingdoms", "subject super kingdoms", not_known),
+    column("sskingdoms", "subject super kingdoms", |text, row| {
+        told(text, &kingdoms(row), usize::MAX)
+    }),
     column("stitle", "subject title", subject_title),
     column("salltitles", "subject titles", subject_title),
     column("sstrand", "subject strand", strand),
@@ -205,17 +225,29 @@ fn no_gi(text: &mut Vec<u8>, _: &Aligned) {
 
 /// So many taxids of the subject at most.
 fn taxids(text: &mut Vec<u8>, row: &Aligned, most: usize) {
-    let taxids = row.answer.subjects.taxids(row.hit.subject);
-    let taxids = taxids.into_iter().take(most);
-    let told: Vec<String> = taxids.map(|taxid| taxid.to_string()).collect();
-    match told.is_empty() {
-        true => not_known(text, row),
-        false => text.extend(told.join(";").bytes()),
+    let taxids = row.answer.subjects.taxids(row.hit.subject).into_iter();
+    let taxids: Vec<String> = taxids.map(|taxid| taxid.to_string()).collect();
+    told(text, &taxids, most);
+}
+
+/// What BLAST calls super kingdoms of the subject: the domains of its taxa.
+fn kingdoms<'r>(row: &'r Aligned) -> Vec<&'r str> {
+    let domain = |taxonomy: &Taxonomy, taxon| taxonomy.ancestor_at(taxon, Rank::Domain);
+    row.answer.taxon_names(row.hit.subject, domain)
+}
+
+/// So many words at most, if any are known.
+fn told<T: Borrow<str>>(text: &mut Vec<u8>, words: &[T], most: usize) {
+    match words {
+        [] => text.extend_from_slice(NOT_KNOWN),
+        _ => text.extend(words[..most.min(words.len())].join(";").bytes()),
     }
 }
 
+const NOT_KNOWN: &[u8] = b"N/A";
+
 fn not_known(text: &mut Vec<u8>, _: &Aligned) {
-    text.extend_from_slice(b"N/A");
+    text.extend_from_slice(NOT_KNOWN);
 }
 
 /// BLAST has strands of nucleotides that are compared as they are.

@@ -133,6 +133,15 @@ impl ReportFormat {
         ReportFormat(Kind::Metadata(parameters, true))
     }
 
+    /// Whether names of taxa stand in it.
+    pub(super) fn names_taxa(&self) -> bool {
+        match &self.0 {
+            Kind::Html => true,
+            Kind::Table(table) => table.columns.iter().any(Column::names_taxa),
+            _ => false,
+        }
+    }
+
     /// How it is written.
     pub(super) fn layout(self) -> Box<dyn Layout + Send + Sync> {
         match self.0 {

@@ -78,9 +78,10 @@ fn write_about(out: &mut dyn Write, words: &str, first: Option<&QueryHits>) -> i
     member(out, "words", words.as_bytes())?;
     let bases = first.is_some_and(|first| first.program.compares() == Molecule::Nucleotide);
     let units = first.map_or("", units);
+    let taxa = first.is_some_and(|first| first.taxonomy().is_some());
     write!(
         out,
-        ",\"units\":\"{units}\",\"bases\":{bases},\"positive\":["
+        ",\"units\":\"{units}\",\"bases\":{bases},\"taxa\":{taxa},\"positive\":["
     )?;
     if let Some(first) = first.filter(|_| !bases) {
         write_positive(out, first)?;
@@ -128,6 +129,11 @@ fn write_positive(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
 fn write_hit(out: &mut dyn Write, answer: &QueryHits, hit: &Hit, spelt: bool) -> io::Result<()> {
     write!(out, "{{")?;
     member(out, "title", answer.subjects.title(hit.subject))?;
+    if answer.taxonomy().is_some() {
+        write!(out, ",")?;
+        let organisms = answer.organisms(hit.subject).join("; ");
+        member(out, "organism", organisms.as_bytes())?;
+    }
     let length = answer.subjects.length(hit.subject);
     let first = Aligned::new(answer, hit, &hit.hsps[0]);
     let cover = coverage(covered(&first), first.query_length());

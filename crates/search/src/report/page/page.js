@@ -7,6 +7,8 @@
   const WORDS = ["below 40", "40 to 50", "50 to 80", "80 to 200", "200 and more"];
   // Entries of the list of queries that are drawn at once, and columns of an alignment in a line.
   const MOST = 400, COLUMNS = 60;
+  // Organisms that are counted by name.
+  const ORGANISMS = 10;
   // The picture, in its own units.
   const WIDTH = 1000, MARGIN = 24, TOP = 46, ROW = 9;
   const positive = new Set(about.positive);
@@ -75,19 +77,32 @@
     return make("ul", "", { class: "key" }, entries);
   }
 
-  const HEADS = ["Subject", "Bits", "E-value", "Identical", "Of query", "HSPs", "Length"];
+  const HEADS = ["Bits", "E-value", "Identical", "Of query", "HSPs", "Length"];
 
   function table(query) {
-    const heads = HEADS.map((head, number) => make("th", head, { scope: "col", class: number ? "number" : "" }));
+    const words = about.taxa ? ["Subject", "Organism"] : ["Subject"];
+    const heads = words.map((head) => make("th", head, { scope: "col" }));
+    heads.push(...HEADS.map((head) => make("th", head, { scope: "col", class: "number" })));
     const rows = query.hits.map((hit, row) => {
       const best = hit.hsps[0];
       const identical = ((100 * best.identical) / best.columns).toFixed(1) + " %";
       const title = make("td", "", {}, [make("a", hit.title || "(no name)", { href: "#hit" + row })]);
+      const told = about.taxa ? [title, make("td", hit.organism, { class: "organism" })] : [title];
       const numbers = [best.bits, best.evalue, identical, hit.cover + " %", hit.all, whole(hit.length)];
-      return make("tr", "", {}, [title, ...numbers.map((number) => make("td", number, { class: "number" }))]);
+      return make("tr", "", {}, [...told, ...numbers.map((number) => make("td", number, { class: "number" }))]);
     });
     const parts = [make("thead", "", {}, [make("tr", "", {}, heads)]), make("tbody", "", {}, rows)];
     return make("div", "", { class: "scroll" }, [make("table", "", {}, parts)]);
+  }
+
+  /** How many of the subjects are of each organism, the most first. */
+  function organisms(query) {
+    const counts = new Map();
+    for (const { organism } of query.hits) counts.set(organism, (counts.get(organism) || 0) + 1);
+    const all = [...counts].sort((one, other) => other[1] - one[1]);
+    const told = all.slice(0, ORGANISMS).map(([organism, count]) => `${organism || "not known"} (${whole(count)})`);
+    const more = all.length > told.length ? ` and ${all.length - told.length} more` : "";
+    return make("p", `Subjects by organism: ${told.join(", ")}${more}`);
   }
 
   /** What stands between two letters. */
@@ -142,7 +157,10 @@
     const found = query.all ? subjects(query.all) + more : "no hits found";
     main.replaceChildren(make("h2", query.title || "(no name)", { id: "name" }));
     main.append(make("p", `${whole(query.length)} ${about.units}, ${found}`));
-    if (query.hits.length) main.append(key(), picture(query), table(query), ...alignments(query));
+    if (query.hits.length) {
+      const taxa = about.taxa ? [organisms(query)] : [];
+      main.append(key(), picture(query), ...taxa, table(query), ...alignments(query));
+    }
     for (const button of byId("list").querySelectorAll("button")) {
       if (Number(button.dataset.query) === number) button.setAttribute("aria-current", "true");
       else button.removeAttribute("aria-current");

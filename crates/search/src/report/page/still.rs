@@ -14,12 +14,16 @@ use crate::{Hit, Molecule};
 /// Subjects of a query that the page lists: the best.
 pub(super) const LISTED: usize = 50;
 
-/// The table's first row, as the script makes it too.
-const HEADS: &str = "<thead><tr><th scope=\"col\">Subject</th>\
-    <th scope=\"col\" class=\"number\">Bits</th><th scope=\"col\" class=\"number\">E-value</th>\
+/// The table's first row, as the script makes it too: what stands before the subject's organism,
+/// and behind it.
+const HEADS: [&str; 2] = [
+    "<thead><tr><th scope=\"col\">Subject</th>",
+    "<th scope=\"col\" class=\"number\">Bits</th><th scope=\"col\" class=\"number\">E-value</th>\
     <th scope=\"col\" class=\"number\">Identical</th>\
     <th scope=\"col\" class=\"number\">Of query</th><th scope=\"col\" class=\"number\">HSPs</th>\
-    <th scope=\"col\" class=\"number\">Length</th></tr></thead>";
+    <th scope=\"col\" class=\"number\">Length</th></tr></thead>",
+];
+const ORGANISM: &str = "<th scope=\"col\">Organism</th>";
 
 /// What the letters of a query are called.
 pub(super) fn units(answer: &QueryHits) -> &'static str {
@@ -55,9 +59,14 @@ pub(super) fn query(out: &mut dyn Write, answer: &QueryHits) -> io::Result<()> {
          <p>{length} {units}, {found}</p>"
     )?;
     if all > 0 {
+        let heads = HEADS.join(if answer.taxonomy().is_some() {
+            ORGANISM
+        } else {
+            ""
+        });
         writeln!(
             out,
-            "<div class=\"scroll\" tabindex=\"0\"><table>{HEADS}<tbody>"
+            "<div class=\"scroll\" tabindex=\"0\"><table>{heads}<tbody>"
         )?;
         for hit in answer.hits.iter().take(LISTED) {
             row(out, answer, hit)?;
@@ -87,6 +96,10 @@ fn row(out: &mut dyn Write, answer: &QueryHits, hit: &Hit) -> io::Result<()> {
     ];
     let title = shown(answer.subjects.title(hit.subject));
     write!(out, "<tr><td>{title}</td>")?;
+    if answer.taxonomy().is_some() {
+        let organisms = escape(&answer.organisms(hit.subject).join("; "));
+        write!(out, "<td class=\"organism\">{organisms}</td>")?;
+    }
     for number in numbers {
         write!(out, "<td class=\"number\">{number}</td>")?;
     }
