@@ -1,29 +1,28 @@
-//! Threads that share out the bins of a database, in ascending order.
+//! Threads that share out the bins of k-mers, in ascending order.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
+use gyrase_tabulate::TabulateError;
 use gyrase_work::Progress;
-
-use crate::ops::OperationError;
 
 /// Runs `work` on every task from 0 to `tasks - 1`, taken in ascending order, by `threads` threads
 /// that each have a state made by `start`. Returns the states, in no particular order.
 ///
 /// The first error ends the run: `stop` is called once a thread fails (or panics), so that threads
 /// that wait for it can be woken, and no task is started any more.
-pub(crate) fn share_out<S: Send>(
+pub(crate) fn share_out<S: Send, E: Send + From<TabulateError>>(
     threads: usize,
     tasks: usize,
     progress: &Progress,
     start: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, usize) -> Result<(), OperationError> + Sync,
+    work: impl Fn(&mut S, usize) -> Result<(), E> + Sync,
     stop: impl Fn() + Sync,
-) -> Result<Vec<S>, OperationError> {
+) -> Result<Vec<S>, E> {
     let next = AtomicUsize::new(0);
     let failed = AtomicBool::new(false);
     let first = Mutex::new(None);
-    let fail = |error: OperationError| {
+    let fail = |error: E| {
         let mut first = first
             .lock()
             .expect("no thread panics while it holds the error");
@@ -41,7 +40,7 @@ pub(crate) fn share_out<S: Send>(
                 break;
             }
             let cancelled = if progress.is_cancelled() {
-                Err(OperationError::Cancelled)
+                Err(TabulateError::Cancelled.into())
             } else {
                 Ok(())
             };
@@ -89,13 +88,14 @@ impl<F: Fn()> Drop for Guard<'_, F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::OperationError;
 
     #[test]
     fn does_every_task_once() {
         for threads in [0, 1, 4] {
             let done = |state: &mut Vec<usize>, task| {
                 state.push(task);
-                Ok(())
+                Ok::<_, OperationError>(())
             };
             let states =
                 share_out(threads, 1000, &Progress::default(), Vec::new, done, || {}).unwrap();
@@ -132,6 +132,7 @@ mod tests {
     #[should_panic(expected = "task 5")]
     fn a_panic_reaches_the_caller() {
         let work = |_: &mut (), task| if task == 5 { panic!("task 5") } else { Ok(()) };
-        let _ = share_out(2, 1000, &Progress::default(), || (), work, || {});
+        let _: Result<_, OperationError> =
+            share_out(2, 1000, &Progress::default(), || (), work, || {});
     }
 }

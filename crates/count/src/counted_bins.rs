@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytemuck::{cast_slice, cast_slice_mut};
@@ -12,9 +11,10 @@ use gyrase_fabric::{
 use gyrase_fastx::{Inputs, Options};
 use gyrase_kmer::{BINS, Shape, with_words};
 use gyrase_tabulate::{Reading, TabulateError, Worker, census, reduce, scatter};
-use gyrase_work::{Progress, in_parallel};
+use gyrase_work::Progress;
 
 use crate::agree;
+use crate::bins::share_out;
 use crate::counted::{Counted, Destination};
 use crate::histogram::{Histogram, Lane};
 use crate::partition::Counter;
@@ -155,19 +155,14 @@ impl CountedBins {
     /// A temporary file cannot be read, or somebody cancelled.
     pub fn histogram(&self, threads: usize, progress: &Progress) -> Result<Histogram, Error> {
         progress.start("histogram", BINS as u64);
-        let next = AtomicUsize::new(0);
-        let bins = || Some(next.fetch_add(1, Relaxed)).filter(|&bin| bin < BINS);
-        let lanes = in_parallel(vec![(); threads], |()| {
-            let (mut lane, mut counts) = (Lane::default(), Vec::new());
-            for bin in std::iter::from_fn(bins) {
-                progress.go_on().map_err(TabulateError::from)?;
-                self.read_counts(bin, &mut counts)?;
-                counts.drain(..).for_each(|count| lane.count(count));
-                progress.advance(1);
-            }
-            Ok::<_, Error>(lane)
-        })?;
-        Ok(Histogram::of_lanes(lanes))
+        let start = || (Lane::default(), Vec::new());
+        let work = |(lane, counts): &mut (Lane, Vec<u32>), bin| {
+            self.read_counts(bin, counts)?;
+            counts.drain(..).for_each(|count| lane.count(count));
+            Ok::<_, Error>(())
+        };
+        let lanes = share_out(threads, BINS, progress, start, work, || {})?;
+        Ok(Histogram::of_lanes(lanes.into_iter().map(|(lane, _)| lane)))
     }
 
     /// Appends the counts of a bin, in any order.

@@ -88,7 +88,7 @@ const SMALL: usize = 255;
 
 impl Histogram {
     /// What all threads have seen.
-    pub(crate) fn of_lanes(lanes: Vec<Lane>) -> Histogram {
+    pub(crate) fn of_lanes(lanes: impl IntoIterator<Item = Lane>) -> Histogram {
         let mut histogram = Histogram::default();
         for lane in lanes {
             for (count, &kmers) in lane.small[..SMALL].iter().enumerate() {

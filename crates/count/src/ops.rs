@@ -216,7 +216,7 @@ fn combine_bins<const W: usize>(
         let rows = lane.combine_bin(config, databases, bin)?;
         let written = writer.write_bin(bin, rows.keys.as_flattened(), &rows.counts);
         lane.spare.push(rows);
-        Ok(written?)
+        Ok::<_, OperationError>(written?)
     };
     let lanes = share_out(config.threads, BINS, progress, Lane::default, work, || {
         writer.abandon()

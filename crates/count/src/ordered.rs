@@ -85,7 +85,7 @@ pub(crate) fn write_ordered(
                 *sum += work(task, out)?;
                 out.send()?;
                 turn.pass();
-                Ok(())
+                Ok::<_, OperationError>(())
             };
             let lanes = share_out(threads, tasks, progress, start, work, fail)?;
             Ok(lanes.iter().map(|lane| lane.1).sum())

@@ -155,7 +155,7 @@ impl Planner<'_> {
                     counts[digit(&kmer, depth)] += 1;
                 }
             }
-            Ok(())
+            Ok::<_, OperationError>(())
         };
         let start = || vec![0u64; 1 << DIGIT_BITS];
         let lanes = share_out(self.config.threads, BINS, self.progress, start, work, || {})?;
