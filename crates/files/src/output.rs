@@ -9,12 +9,16 @@ use std::path::{Path, PathBuf};
 use tracing::info_span;
 
 use crate::system;
+use crate::write_back::WriteBack;
 
 /// How often a partial file may vanish while it is opened.
 const TRIES: usize = 16;
 
 /// How many symbolic links are followed, as the system does.
 const LINKS: usize = 40;
+
+/// Bytes that are written one behind the other between two requests to bring them to the disk.
+const STRETCH: u64 = if cfg!(test) { 4 } else { 64 << 20 };
 
 /// A file that could not be written: which one, and what the system said.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +48,10 @@ pub struct OutputFile {
     place: PathBuf,
     partial: PathBuf,
     keep: bool,
+    /// Bytes that were written one behind the other.
+    written: u64,
+    /// Once these are many.
+    write_back: Option<WriteBack>,
 }
 
 impl OutputFile {
@@ -96,6 +104,8 @@ impl OutputFile {
                     place,
                     partial,
                     keep: false,
+                    written: 0,
+                    write_back: None,
                 });
             }
         }
@@ -209,6 +219,17 @@ impl OutputFile {
         }
     }
 
+    /// Starts to bring to the disk what was written, so that [`OutputFile::commit`] finds little
+    /// left to do.
+    fn write_back(&mut self) -> io::Result<()> {
+        let write_back = match &mut self.write_back {
+            Some(write_back) => write_back,
+            none => none.insert(WriteBack::start(self.file.try_clone()?)),
+        };
+        write_back.request();
+        Ok(())
+    }
+
     /// Gives the file its name and leaves it to the system when it is on the disk: one of many
     /// small files that are easily made again, each of which would wait for the disk. Only a crash
     /// of the machine can leave less than the whole.
@@ -220,10 +241,10 @@ impl OutputFile {
 
     /// Syncs the file and gives it its name.
     pub fn commit(mut self) -> Result<(), OutputError> {
+        let joined = self.write_back.as_mut().map_or(Ok(()), WriteBack::join);
         let sync = info_span!(target: "gyrase::trace", "sync").entered();
-        let done = self
-            .file
-            .sync_all()
+        let done = joined
+            .and_then(|()| self.file.sync_all())
             .and_then(|()| std::fs::rename(&self.partial, &self.place));
         drop(sync);
         done.map_err(|source| self.error(source))?;
@@ -304,7 +325,13 @@ fn is_named(file: &File, path: &Path) -> bool {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        let taken = self.file.write(bytes)?;
+        let before = self.written / STRETCH;
+        self.written += taken as u64;
+        if self.written / STRETCH > before {
+            self.write_back()?;
+        }
+        Ok(taken)
     }
 
     fn flush(&mut self) -> io::Result<()> {
