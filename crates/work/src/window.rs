@@ -7,7 +7,10 @@ use tracing::info_span;
 /// Results of some neighbouring tasks, the first of which is passed on next.
 pub(crate) struct Window<R> {
     now: Mutex<Now<R>>,
-    changed: Condvar,
+    /// There is room for one more, or none is to come.
+    room: Condvar,
+    /// The next one is there, or none is to come.
+    next: Condvar,
 }
 
 struct Now<R> {
@@ -33,7 +36,8 @@ impl<R> Window<R> {
                 end: None,
                 stopped: false,
             }),
-            changed: Condvar::new(),
+            room: Condvar::new(),
+            next: Condvar::new(),
         }
     }
 
@@ -41,7 +45,8 @@ impl<R> Window<R> {
     pub fn reserve(&self) -> bool {
         let _wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
         let is_full = |now: &Now<R>| now.reserved - now.passed >= now.made.len();
-        let mut now = self.wait_while(|now| !now.stopped && now.end.is_none() && is_full(now));
+        let waits = |now: &Now<R>| !now.stopped && now.end.is_none() && is_full(now);
+        let mut now = self.wait_while(&self.room, waits);
         now.reserved += 1;
         !now.stopped && now.end.is_none()
     }
@@ -52,7 +57,7 @@ impl<R> Window<R> {
         let place = task % now.made.len();
         now.made[place] = Some(made);
         if now.passed == task {
-            self.changed.notify_all();
+            self.next.notify_one();
         }
     }
 
@@ -61,28 +66,40 @@ impl<R> Window<R> {
     pub fn pass(&self) -> Option<R> {
         let place = |now: &Now<R>| now.passed % now.made.len();
         let ended = |now: &Now<R>| now.stopped || now.end == Some(now.passed);
-        let mut now = self.wait_while(|now| !ended(now) && now.made[place(now)].is_none());
+        let waits = |now: &Now<R>| !ended(now) && now.made[place(now)].is_none();
+        let mut now = self.wait_while(&self.next, waits);
         let place = place(&now);
         let made = now.made[place].take()?;
         now.passed += 1;
-        self.changed.notify_all();
+        drop(now);
+        // Who is woken in vain would take the lock from who passes on.
+        self.room.notify_one();
         Some(made)
     }
 
     /// Says how many tasks there are.
     pub fn end(&self, tasks: usize) {
         self.lock().end = Some(tasks);
-        self.changed.notify_all();
+        self.wake_all();
     }
 
     /// Wakes all that wait: nothing more is made.
     pub fn stop(&self) {
         self.lock().stopped = true;
-        self.changed.notify_all();
+        self.wake_all();
     }
 
-    fn wait_while(&self, condition: impl Fn(&Now<R>) -> bool) -> MutexGuard<'_, Now<R>> {
-        let now = self.changed.wait_while(self.lock(), |now| condition(&*now));
+    fn wake_all(&self) {
+        self.room.notify_all();
+        self.next.notify_all();
+    }
+
+    fn wait_while(
+        &self,
+        changed: &Condvar,
+        condition: impl Fn(&Now<R>) -> bool,
+    ) -> MutexGuard<'_, Now<R>> {
+        let now = changed.wait_while(self.lock(), |now| condition(&*now));
         now.unwrap_or_else(PoisonError::into_inner)
     }
 
