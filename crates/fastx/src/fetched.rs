@@ -63,10 +63,14 @@ impl Fetched {
         }
     }
 
-    /// Fetches the next batch, unless enough are there.
+    /// Fetches batches until enough are there or on their way: those who wait for theirs fetch
+    /// none, so that it is too little for each who asks to fetch one.
     pub(crate) fn fetch(&self) {
-        let state = self.lock();
-        if !state.ended && state.fetching + state.batches.len() < MOST {
+        loop {
+            let state = self.lock();
+            if state.ended || state.fetching + state.batches.len() >= MOST {
+                return;
+            }
             self.fetch_one(state);
         }
     }

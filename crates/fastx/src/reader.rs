@@ -59,8 +59,8 @@ impl Reader {
         }
     }
 
-    /// What other threads may call while one reads: it reads and decompresses some text for it, if
-    /// that is to be done.
+    /// What other threads may call while one reads: it reads and decompresses text for it as long
+    /// as that is to be done.
     pub fn fetching(&self) -> impl Fn() + Send + Sync + use<> {
         let fetched = Arc::clone(&self.fetched);
         move || fetched.fetch()
