@@ -17,7 +17,7 @@ use gyrase_fabric::{FabricError, SpillFolder, World};
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_seq::{Batch, encode};
 use gyrase_tabulate::{Source, TabulateError, spill_path};
-use gyrase_work::{Feed, Fetching, Progress, in_order, in_parallel};
+use gyrase_work::{Checking, Feed, Fetching, Progress, in_order, in_parallel};
 
 use crate::config::{AssemblyError, Config, Library};
 use crate::foreign::{AdapterReads, count_adapters};
@@ -220,7 +220,10 @@ impl<'w> Reads<'w> {
         };
         let mut reads = Reads::none(world, overflow);
         for library in &config.libraries {
-            let pack = |_: &mut (), batches: &[Batch; 2]| packed(batches);
+            let pack = |_: &mut (), batches: &[Batch; 2], block: &mut Block| {
+                *block = packed(batches);
+                Ok(())
+            };
             in_order(
                 config.threads,
                 Dealt::new(open(library)?, world),
@@ -229,7 +232,7 @@ impl<'w> Reads<'w> {
                 pack,
                 |_, block| -> Result<(), AssemblyError> {
                     progress.add_reads(block.lengths.len() as u64);
-                    Ok(reads.add(block)?)
+                    Ok(reads.add(std::mem::take(block))?)
                 },
             )?;
         }
@@ -386,15 +389,19 @@ struct Dealt {
     ranks: usize,
     /// Batches so far.
     next: usize,
+    /// Of several processes each checks all batches: where one is wrong, all stop.
+    check: Option<Checking<[Batch; 2], TabulateError>>,
 }
 
 impl Dealt {
     fn new(source: Source, world: &dyn World) -> Dealt {
+        let check = source.checking().filter(|_| world.ranks() > 1);
         Dealt {
             source,
             rank: world.rank(),
             ranks: world.ranks(),
             next: 0,
+            check,
         }
     }
 }
@@ -405,6 +412,7 @@ impl Feed for Dealt {
 
     fn next(&mut self, batches: &mut [Batch; 2]) -> Result<bool, TabulateError> {
         while self.source.next(batches)? {
+            self.check.as_ref().map_or(Ok(()), |check| check(batches))?;
             let dealt_to = self.next % self.ranks;
             self.next += 1;
             if dealt_to == self.rank {
@@ -416,6 +424,10 @@ impl Feed for Dealt {
 
     fn fetching(&self) -> Option<Fetching> {
         self.source.fetching()
+    }
+
+    fn checking(&self) -> Option<Checking<[Batch; 2], TabulateError>> {
+        self.source.checking().filter(|_| self.check.is_none())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use gyrase_seq::Batch;
 use gyrase_tabulate::{Source, TabulateError};
-use gyrase_work::{Feed, Fetching, Progress};
+use gyrase_work::{Checking, Feed, Fetching, Progress};
 
 use crate::lane::Lane;
 
@@ -45,5 +45,9 @@ impl Feed for Followed<'_> {
 
     fn fetching(&self) -> Option<Fetching> {
         self.source.fetching()
+    }
+
+    fn checking(&self) -> Option<Checking<[Batch; 2], TabulateError>> {
+        self.source.checking()
     }
 }

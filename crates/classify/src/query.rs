@@ -14,6 +14,8 @@ mod spread;
 mod stored;
 mod summary;
 
+use std::sync::{Mutex, PoisonError};
+
 use gyrase_tabulate::TabulateError;
 use gyrase_work::{Feed, Progress};
 
@@ -27,6 +29,7 @@ pub use self::passes::Scratch;
 pub use self::sink::{Answer, Answered, Form, Sink};
 pub(crate) use self::spread::Asked;
 pub use self::stored::{Candidates, CandidatesError};
+use self::summary::OwnSummary;
 pub use self::summary::Summary;
 use crate::dealt::Dealt;
 use crate::filter::{Covered, Dropped};
@@ -133,13 +136,15 @@ fn cover(
     let mut all = Covered::default();
     let dropped = Dropped::default();
     let start = || Answerer::new(origin.catalogue(), config, &dropped);
-    let work = |finder: &mut Finder<'_>, answerer: &mut Answerer<'_>, task: &Task| {
-        let mut covered = Covered::default();
+    let work = |finder: &mut Finder<'_>,
+                answerer: &mut Answerer<'_>,
+                task: &Task,
+                covered: &mut Covered| {
+        *covered = Covered::default();
         finder.locate(task, answerer.spans(), |read, located| {
-            answerer.cover(read, located, &mut covered);
+            answerer.cover(read, located, covered);
             Ok(())
-        })?;
-        Ok(covered)
+        })
     };
     origin.each_task(
         tasks,
@@ -148,7 +153,7 @@ fn cover(
         start,
         work,
         |_, covered| {
-            all.merge(&covered);
+            all.merge(covered);
             Ok(())
         },
     )?;
@@ -163,28 +168,34 @@ fn answer<S: Sink>(
     sink: &mut S,
     progress: &Progress,
 ) -> Result<Summary, QueryError> {
-    let mut summary = Summary::default();
+    let all = Mutex::default();
     let form = sink.form();
-    let start = || Answerer::new(origin.catalogue(), config, dropped);
-    let work = |finder: &mut Finder<'_>, answerer: &mut Answerer<'_>, task: &Task| {
-        let mut answers = Answers::default();
-        finder.locate(task, answerer.spans(), |read, located| {
-            answerer.answer(read, located, &form, &mut answers);
-            Ok(())
-        })?;
-        Ok(answers)
+    let start = || {
+        let answerer = Answerer::new(origin.catalogue(), config, dropped);
+        (answerer, OwnSummary::of(&all))
     };
-    let take = |task: &Task, answers: Answers<<S::Form as Form>::Made>| {
+    let work = |finder: &mut Finder<'_>,
+                (answerer, summary): &mut (Answerer<'_>, OwnSummary<'_>),
+                task: &Task,
+                answers: &mut Answers<<S::Form as Form>::Made>| {
+        form.clear(&mut answers.made);
+        answers.taxa.clear();
+        summary.begin_batch();
+        finder.locate(task, answerer.spans(), |read, located| {
+            answerer.answer(read, located, &form, answers, summary);
+            Ok(())
+        })
+    };
+    let take = |task: &Task, answers: &mut Answers<<S::Form as Form>::Made>| {
         let answered = Answered {
             reads: task.reads.clone(),
             records: &task.batches,
             taxa: &answers.taxa,
         };
-        sink.take(&answered, answers.made)?;
-        summary.merge(&answers.summary);
-        Ok(())
+        sink.take(&answered, &answers.made)
     };
     origin.each_task(tasks, config.threads, progress, start, work, take)?;
+    let mut summary = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     summary.complete(origin.catalogue(), config.wanted);
     Ok(summary)
 }

@@ -13,7 +13,7 @@ use gyrase_fabric::World;
 use gyrase_seq::{Batch, Record, Span};
 use gyrase_tabulate::TabulateError;
 use gyrase_taxonomy::Taxon;
-use gyrase_work::{Feed, Fetching};
+use gyrase_work::{Checking, Feed, Fetching};
 
 use crate::bytes::{Reader, put_section};
 use crate::dealt::Dealt;
@@ -24,15 +24,20 @@ pub(crate) struct Share<F> {
     feed: F,
     dealt: Dealt,
     others: [Batch; 2],
+    /// Of several processes each checks all batches: where one is wrong, all stop at the same
+    /// point.
+    check: Option<Checking<[Batch; 2], TabulateError>>,
 }
 
 impl<F: ReadFeed> Share<F> {
     /// Those that are dealt to a process.
     pub(crate) fn new(feed: F, dealt: Dealt) -> Share<F> {
+        let check = feed.checking().filter(|_| dealt.ranks > 1);
         Share {
             feed,
             dealt,
             others: Default::default(),
+            check,
         }
     }
 }
@@ -46,12 +51,11 @@ impl<F: ReadFeed> Feed for Share<F> {
         let (mut any, mut own) = (false, false);
         for rank in 0..self.dealt.ranks {
             let is_own = rank == self.dealt.rank;
-            let more = self
-                .feed
-                .next(if is_own { &mut *task } else { &mut self.others })?;
-            if !more {
+            let batches = if is_own { &mut *task } else { &mut self.others };
+            if !self.feed.next(batches)? {
                 break;
             }
+            self.check.as_ref().map_or(Ok(()), |check| check(batches))?;
             (any, own) = (true, own || is_own);
         }
         if !own {
@@ -62,6 +66,10 @@ impl<F: ReadFeed> Feed for Share<F> {
 
     fn fetching(&self) -> Option<Fetching> {
         self.feed.fetching()
+    }
+
+    fn checking(&self) -> Option<Checking<[Batch; 2], TabulateError>> {
+        self.feed.checking().filter(|_| self.check.is_none())
     }
 }
 
@@ -156,6 +164,10 @@ impl<F: ReadFeed> Feed for Stopping<'_, F> {
     fn fetching(&self) -> Option<Fetching> {
         self.feed.fetching()
     }
+
+    fn checking(&self) -> Option<Checking<[Batch; 2], TabulateError>> {
+        self.feed.checking()
+    }
 }
 
 /// What travels from the process that made it to the one that writes it.
@@ -216,6 +228,10 @@ impl<F: Form> Form for FormOf<F> {
         self.0.wants_region()
     }
 
+    fn clear(&self, made: &mut F::Made) {
+        self.0.clear(made);
+    }
+
     fn push(&self, answer: &crate::query::Answer<'_>, made: &mut F::Made) {
         self.0.push(answer, made);
     }
@@ -238,11 +254,11 @@ where
     fn take(
         &mut self,
         answered: &Answered<'_>,
-        made: <S::Form as Form>::Made,
+        made: &<S::Form as Form>::Made,
     ) -> Result<(), QueryError> {
         let wrong = self.stopped.in_round(self.rounds).unwrap_or_default();
         self.rounds += 1;
-        let bytes = encode(answered, &made, self.records, &wrong);
+        let bytes = encode(answered, made, self.records, &wrong);
         let all = self.world.gather(bytes).map_err(TabulateError::from)?;
         let Outlet::Here(sink) = &mut self.outlet else {
             return Ok(());
@@ -258,7 +274,7 @@ where
                     records: &records,
                     taxa: &taxa,
                 },
-                made,
+                &made,
             )?;
         }
         Ok(())

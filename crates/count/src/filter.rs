@@ -96,6 +96,7 @@ pub fn run(
 }
 
 /// Which reads of a batch are kept, and the sums over all of them.
+#[derive(Default)]
 struct Verdict {
     kept: Vec<bool>,
     sums: Summary,
@@ -110,15 +111,16 @@ fn run_words<const W: usize>(
 ) -> Result<Summary, OperationError> {
     let mut summary = Summary::default();
     let start = || Lookup::<W>::new(database);
-    let work = |lookup: &mut Lookup<W>, batches: &[Batch; 2]| judge(config, lookup, batches);
+    let work = |lookup: &mut Lookup<W>, batches: &[Batch; 2], verdict: &mut Verdict| {
+        judge(config, lookup, batches, verdict).map_err(OperationError::from)
+    };
     in_order(
         config.threads,
         source,
         progress,
         start,
         work,
-        |batches, verdict| -> Result<(), OperationError> {
-            let verdict = verdict?;
+        |batches, verdict| {
             summary.add(&verdict.sums);
             progress.advance(verdict.sums.reads);
             for index in (0..verdict.kept.len()).filter(|&index| verdict.kept[index]) {
@@ -144,11 +146,10 @@ fn judge<const W: usize>(
     config: &Config,
     lookup: &mut Lookup<W>,
     [first, second]: &[Batch; 2],
-) -> Result<Verdict, GykError> {
-    let mut verdict = Verdict {
-        kept: Vec::with_capacity(first.records.len()),
-        sums: Summary::default(),
-    };
+    verdict: &mut Verdict,
+) -> Result<(), GykError> {
+    verdict.kept.clear();
+    verdict.sums = Summary::default();
     for (index, record) in first.records.iter().enumerate() {
         let (mut kmers, mut found) = (0, 0);
         let mut count = |letters: &[u8]| {
@@ -171,7 +172,7 @@ fn judge<const W: usize>(
             found,
         });
     }
-    Ok(verdict)
+    Ok(())
 }
 
 impl Need {

@@ -188,8 +188,12 @@ fn run_input<const W: usize>(
     progress: &Progress,
     summary: &mut Summary,
 ) -> Result<(), OperationError> {
-    let work = |lookup: &mut Lookup<W>, batches: &[Batch; 2]| -> Result<_, GykError> {
-        let (mut text, mut sums) = (Vec::new(), Summary::default());
+    let work = |lookup: &mut Lookup<W>,
+                batches: &[Batch; 2],
+                (text, sums): &mut (Vec<u8>, Summary)|
+     -> Result<_, OperationError> {
+        text.clear();
+        *sums = Summary::default();
         for record in &batches[0].records {
             let name = batches[0].bytes(record.name);
             let word = name
@@ -197,12 +201,12 @@ fn run_input<const W: usize>(
                 .next()
                 .unwrap_or_default();
             let profile = profile(lookup, batches[0].bytes(record.letters))?;
-            profile.append(word, config.all_counts, &mut text);
+            profile.append(word, config.all_counts, text);
             sums.sequences += 1;
             sums.kmers += profile.kmers;
             sums.present += profile.present;
         }
-        Ok((text, sums))
+        Ok(())
     };
     in_order(
         config.threads,
@@ -210,13 +214,12 @@ fn run_input<const W: usize>(
         progress,
         || Lookup::new(database),
         work,
-        |_, made| -> Result<(), OperationError> {
-            let (text, sums) = made?;
+        |_, (text, sums)| {
             summary.sequences += sums.sequences;
             summary.kmers += sums.kmers;
             summary.present += sums.present;
             progress.advance(sums.sequences);
-            sink.write_all(&text).map_err(OperationError::Sink)
+            sink.write_all(text).map_err(OperationError::Sink)
         },
     )
 }

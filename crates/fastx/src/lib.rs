@@ -115,7 +115,7 @@ pub use list::expand as expand_lists;
 pub use options::{Alphabet, Compression, Format, Input, Options};
 pub use output::{Complete, Output};
 pub use pair_writer::{PairWriter, PairsWritten};
-pub use paired::PairedReader;
+pub use paired::{MateNames, PairedReader};
 pub use reader::Reader;
 pub use sample::MeasuredStart;
 pub use source::decompress;

@@ -92,19 +92,22 @@ impl Side {
         self.taken = 0;
     }
 
-    /// Moves `count` waiting records to an empty batch. The fewer are copied: those that go, or
-    /// those that stay.
+    /// Moves `count` waiting records to a batch without records. The fewer are copied: those that
+    /// go, or those that stay.
     fn give(&mut self, count: usize, to: &mut Batch) {
         let end = self.taken + count;
         if self.taken == 0 && 2 * count >= self.batch.records.len() {
             std::mem::swap(to, &mut self.batch);
-            self.batch.clear();
+            if end < to.records.len() {
+                self.batch.text.clear();
+            }
             for record in &to.records[end..] {
                 append(&mut self.batch, to, record);
             }
             to.records.truncate(end);
             return;
         }
+        to.text.clear();
         for record in &self.batch.records[self.taken..end] {
             append(to, &self.batch, record);
         }
@@ -174,23 +177,44 @@ impl PairedReader {
     /// An input is malformed; mates have different names (before the first space, a final `/1` or
     /// `/2` aside); a record has no mate.
     pub fn next_batches(&mut self, first: &mut Batch, second: &mut Batch) -> Result<bool, Error> {
-        first.clear();
-        second.clear();
+        let more = self.next_unchecked(first, second)?;
+        self.names().check(first, second)?;
+        Ok(more)
+    }
+
+    /// As [`PairedReader::next_batches`]; the names are left to [`MateNames::check`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn next_unchecked(&mut self, first: &mut Batch, second: &mut Batch) -> Result<bool, Error> {
         let read = match self.second {
             Some(_) => self.two_files(first, second),
             None => self.one_file(first, second),
         };
-        let pairs = self.pairs;
-        // What is wrong with names comes before what stopped the reading.
-        self.check_names(first, second)?;
-        let more = read?;
-        for batch in [first, second] {
-            batch.first_record = more.then_some(pairs);
+        let number = (!matches!(read, Ok(false))).then_some(self.pairs);
+        for batch in [&mut *first, &mut *second] {
+            batch.first_record = number;
         }
-        Ok(more)
+        self.pairs += first.records.len().min(second.records.len()) as u64;
+        if read.is_err() {
+            // What is wrong with names comes before what stopped the reading.
+            self.names().check(first, second)?;
+        }
+        read
+    }
+
+    /// What checks the names of mates, on any thread.
+    pub fn names(&self) -> MateNames {
+        MateNames {
+            input: self.first.name(),
+            mates: self.second.as_ref().map(Side::name),
+        }
     }
 
     fn two_files(&mut self, first: &mut Batch, second: &mut Batch) -> Result<bool, Error> {
+        // What is swapped for batches that wait keeps its text, which is written over.
+        first.records.clear();
+        second.records.clear();
         let Some(mates) = &mut self.second else {
             return Ok(false);
         };
@@ -212,6 +236,8 @@ impl PairedReader {
     }
 
     fn one_file(&mut self, first: &mut Batch, second: &mut Batch) -> Result<bool, Error> {
+        first.clear();
+        second.clear();
         let side = &mut self.first;
         // A batch of an odd number of records ends between two mates: the next is needed too.
         while side.waiting()? > 0 {
@@ -236,15 +262,29 @@ impl PairedReader {
             _ => Ok(false),
         }
     }
+}
 
-    fn check_names(&mut self, first: &Batch, second: &Batch) -> Result<(), Error> {
-        for (one, two) in first.records.iter().zip(&second.records) {
-            self.pairs += 1;
+/// The inputs of mates, which are to have the same names. Those of a batch may be read from the
+/// memory of another core, which takes longer than to compare them: so any thread may do it.
+#[derive(Clone, Debug)]
+pub struct MateNames {
+    input: String,
+    mates: Option<String>,
+}
+
+impl MateNames {
+    /// Checks batches of first and second mates.
+    ///
+    /// # Errors
+    /// Mates have different names (before the first space, a final `/1` or `/2` aside).
+    pub fn check(&self, first: &Batch, second: &Batch) -> Result<(), Error> {
+        let number = first.first_record.unwrap_or(0) + 1;
+        for (pair, (one, two)) in (number..).zip(first.records.iter().zip(&second.records)) {
             if mate_name(first.bytes(one.name)) != mate_name(second.bytes(two.name)) {
                 return Err(Error::MatesDiffer {
-                    input: self.first.name(),
-                    mates: self.second.as_ref().map(Side::name),
-                    pair: self.pairs,
+                    input: self.input.clone(),
+                    mates: self.mates.clone(),
+                    pair,
                     first: name_of(first, one),
                     second: name_of(second, two),
                 });

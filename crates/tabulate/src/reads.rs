@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gyrase_fastx::{Options, PairedReader, Reader};
 use gyrase_seq::Batch;
-use gyrase_work::{Feed, Fetching};
+use gyrase_work::{Checking, Feed, Fetching};
 
 use crate::TabulateError;
 
@@ -43,7 +43,7 @@ impl Feed for Source {
     fn next(&mut self, [first, second]: &mut [Batch; 2]) -> Result<bool, TabulateError> {
         Ok(match self {
             Source::Single(reader) => reader.next_batch(first),
-            Source::Paired(reader) => reader.next_batches(first, second),
+            Source::Paired(reader) => reader.next_unchecked(first, second),
         }?)
     }
 
@@ -52,5 +52,15 @@ impl Feed for Source {
             Source::Single(reader) => Arc::new(reader.fetching()),
             Source::Paired(reader) => Arc::new(reader.fetching()),
         })
+    }
+
+    /// That the names of mates are equal.
+    fn checking(&self) -> Option<Checking<[Batch; 2], TabulateError>> {
+        let Source::Paired(reader) = self else {
+            return None;
+        };
+        let names = reader.names();
+        let check = move |[first, second]: &[Batch; 2]| Ok(names.check(first, second)?);
+        Some(Arc::new(check))
     }
 }

@@ -1,6 +1,6 @@
 //! Tasks through many threads and out again in their order.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tracing::info_span;
 
@@ -12,8 +12,11 @@ use crate::{Cancelled, Progress};
 /// before it.
 const ON_THE_WAY: usize = 4;
 
-/// What threads do at the same time before each asks for a task.
+/// What threads do at the same time for the tasks to come.
 pub type Fetching = Arc<dyn Fn() + Send + Sync>;
+
+/// What a thread finds wrong with a task.
+pub type Checking<T, E> = Arc<dyn Fn(&T) -> Result<(), E> + Send + Sync>;
 
 /// What gives tasks, one after the other.
 pub trait Feed: Send {
@@ -28,9 +31,15 @@ pub trait Feed: Send {
     /// What it is made of cannot be read.
     fn next(&mut self, task: &mut Self::Task) -> Result<bool, Self::Error>;
 
-    /// What threads may do for tasks ahead of [`Feed::next`], which only one is in at a time, such
-    /// as reading their text.
+    /// What each of several threads does for the tasks to come before it asks for one, outside of
+    /// [`Feed::next`], which only one is in at a time: such as reading their text.
     fn fetching(&self) -> Option<Fetching> {
+        None
+    }
+
+    /// What is to be asked of every task behind [`Feed::next`], by any thread, before something is
+    /// made of it.
+    fn checking(&self) -> Option<Checking<Self::Task, Self::Error>> {
         None
     }
 }
@@ -39,25 +48,32 @@ pub trait Feed: Send {
 /// state from `start`), and calls `emit` with the tasks and what was made of them, on the calling
 /// thread, in the order of the tasks.
 ///
+/// What was made of one task is given to `work` again for another, which makes that of it in the
+/// same memory: to free on one thread what others allocated stops them all.
+///
 /// # Errors
-/// The reads cannot be read, somebody cancelled, or the first error of `emit`.
-pub fn in_order<F: Feed, S, R: Send, E: From<F::Error>>(
+/// The first in the order of the tasks: of one that is not as it must be, of `work`, or of `emit`;
+/// else that of the feed, or somebody cancelled.
+pub fn in_order<F: Feed, S, R: Default + Send, E: From<F::Error> + Send>(
     threads: usize,
     mut feed: F,
     progress: &Progress,
     start: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, &F::Task) -> R + Sync,
-    mut emit: impl FnMut(&F::Task, R) -> Result<(), E>,
+    work: impl Fn(&mut S, &F::Task, &mut R) -> Result<(), E> + Sync,
+    mut emit: impl FnMut(&F::Task, &mut R) -> Result<(), E>,
 ) -> Result<(), E> {
     let threads = threads.max(1);
-    let (fetching, spare) = (feed.fetching(), Mutex::new(Vec::<F::Task>::new()));
+    // A thread alone gains nothing by a task that waits.
+    let fetching = feed.fetching().filter(|_| threads > 1);
+    let checking = feed.checking();
+    let spare = Mutex::new(Vec::<(F::Task, R)>::new());
     let filled = "nobody panics while it takes a task or gives it back";
     let next = || {
         if progress.is_cancelled() {
             return Err(Cancelled.into());
         }
-        let mut task = spare.lock().expect(filled).pop().unwrap_or_default();
-        Ok(feed.next(&mut task)?.then_some(task))
+        let (mut task, made) = spare.lock().expect(filled).pop().unwrap_or_default();
+        Ok(feed.next(&mut task)?.then_some((task, made)))
     };
     let through = Through {
         threads: vec![(); threads],
@@ -67,13 +83,19 @@ pub fn in_order<F: Feed, S, R: Send, E: From<F::Error>>(
     };
     through.run(
         next,
-        |state, task| {
+        |state, (task, mut made)| {
             let _answer = info_span!(target: "gyrase::trace", "answer").entered();
-            work(state, task)
+            let checked = checking.as_ref().map_or(Ok(()), |check| check(&task));
+            let worked = checked
+                .map_err(E::from)
+                .and_then(|()| work(state, &task, &mut made));
+            (task, made, worked)
         },
-        |task, made| {
-            emit(&task, made)?;
-            spare.lock().expect(filled).push(task);
+        |(task, mut made, worked)| {
+            let _emit = info_span!(target: "gyrase::trace", "emit").entered();
+            worked?;
+            emit(&task, &mut made)?;
+            spare.lock().expect(filled).push((task, made));
             Ok(())
         },
     )
@@ -102,7 +124,7 @@ pub fn in_order_ahead<I: Sync, S: Send, R: Send, W: Send, E: From<W>>(
     through.run(
         || Ok::<_, W>(all.next()),
         |state, item| work(state, item),
-        |_, made| emit(made?),
+        |made| emit(made?),
     )
 }
 
@@ -118,11 +140,12 @@ struct Through<B, G, A> {
     ahead: A,
 }
 
-/// Where tasks come from, how many came, and whether more may.
-struct Source<N> {
+/// Where tasks come from, how many came, whether more may, and why not.
+struct Source<N, W> {
     next: N,
     taken: usize,
     ended: bool,
+    error: Option<W>,
 }
 
 impl<B: Send, S, G: Fn(B) -> S + Sync, A: Fn() + Sync> Through<B, G, A> {
@@ -131,30 +154,28 @@ impl<B: Send, S, G: Fn(B) -> S + Sync, A: Fn() + Sync> Through<B, G, A> {
     fn run<T: Send, R: Send, W: Send, E: From<W>>(
         self,
         next: impl FnMut() -> Result<Option<T>, W> + Send,
-        work: impl Fn(&mut S, &T) -> R + Sync,
-        mut emit: impl FnMut(T, R) -> Result<(), E>,
+        work: impl Fn(&mut S, T) -> R + Sync,
+        emit: impl FnMut(R) -> Result<(), E>,
     ) -> Result<(), E> {
         let window = Window::new(self.length);
         let source = Mutex::new(Source {
             next,
             taken: 0,
             ended: false,
+            error: None,
         });
         let (begin, ahead) = (self.begin, self.ahead);
-        // Whoever is stopped is stopped by somebody with an error of his own.
-        let lane = |first: B| -> Result<(), W> {
+        let lane = |first: B| {
             let stops = Stops(&window);
             let mut state = begin(first);
             while window.reserve() {
                 ahead();
-                let Some((number, task)) = take(&source, &window)? else {
+                let Some((number, task)) = take(&source, &window) else {
                     break;
                 };
-                let made = work(&mut state, &task);
-                window.put(number, (task, made));
+                window.put(number, work(&mut state, task));
             }
             std::mem::forget(stops);
-            Ok(())
         };
         std::thread::scope(|scope| {
             let lane = &lane;
@@ -166,44 +187,57 @@ impl<B: Send, S, G: Fn(B) -> S + Sync, A: Fn() + Sync> Through<B, G, A> {
             });
             let lanes: Vec<_> = lanes.collect();
             let mut made = std::iter::from_fn(|| window.pass());
-            let mut outcome = made.try_for_each(|(task, made)| emit(task, made));
+            let outcome = made.try_for_each(emit);
             drop(stops);
             for lane in lanes {
                 let ended = lane.join();
-                let done = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                outcome = outcome.and(done.map_err(E::from));
+                ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
-            outcome
+            let mut source = lock(&source);
+            outcome.and(
+                source
+                    .error
+                    .take()
+                    .map_or(Ok(()), |error| Err(error.into())),
+            )
         })
     }
 }
 
-/// The next task and its number, or `None` at the end.
+/// The next task and its number, or `None` at the end. Where there is none because of an error,
+/// what was taken before goes on: there may be something wrong with it that comes first.
 fn take<T, R, W>(
-    source: &Mutex<Source<impl FnMut() -> Result<Option<T>, W>>>,
+    source: &Mutex<Source<impl FnMut() -> Result<Option<T>, W>, W>>,
     window: &Window<R>,
-) -> Result<Option<(usize, T)>, W> {
+) -> Option<(usize, T)> {
     let wait = info_span!(target: "gyrase::trace", "wait", at = "turn").entered();
-    let mut source = source
-        .lock()
-        .expect("no thread panics while it takes a task");
+    let mut source = lock(source);
     drop(wait);
     if source.ended {
-        return Ok(None);
+        return None;
     }
-    // Until there is a task: whoever comes after an error finds the end.
+    let _next = info_span!(target: "gyrase::trace", "next").entered();
+    match (source.next)() {
+        Ok(Some(task)) => {
+            source.taken += 1;
+            return Some((source.taken - 1, task));
+        }
+        Ok(None) => {}
+        Err(error) => source.error = Some(error),
+    }
     source.ended = true;
-    let Some(task) = (source.next)()? else {
-        window.end(source.taken);
-        return Ok(None);
-    };
-    source.ended = false;
-    source.taken += 1;
-    Ok(Some((source.taken - 1, task)))
+    window.end(source.taken);
+    None
+}
+
+fn lock<N, W>(source: &Mutex<Source<N, W>>) -> MutexGuard<'_, Source<N, W>> {
+    let source = source.lock();
+    source.expect("no thread panics while it takes a task")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     use std::sync::mpsc::channel;
     use std::time::Duration;
 
@@ -229,19 +263,22 @@ mod tests {
             let (done, awaited) = channel();
             let awaited = Mutex::new(awaited);
             let mut emitted = Vec::new();
-            let work = |_: &mut (), &task: &usize| match task {
-                // Long enough for the others to fill what is held.
-                0 => awaited
-                    .lock()
-                    .unwrap()
-                    .recv_timeout(Duration::from_secs(60))
-                    .is_ok(),
-                _ if task == threads => done.send(()).is_ok(),
-                _ => true,
+            let work = |_: &mut (), &task: &usize, made: &mut bool| {
+                *made = match task {
+                    // Long enough for the others to fill what is held.
+                    0 => awaited
+                        .lock()
+                        .unwrap()
+                        .recv_timeout(Duration::from_secs(60))
+                        .is_ok(),
+                    _ if task == threads => done.send(()).is_ok(),
+                    _ => true,
+                };
+                Ok(())
             };
             let progress = Progress::default();
-            let emit = |&task: &usize, made| {
-                emitted.push((task, made));
+            let emit = |&task: &usize, made: &mut bool| {
+                emitted.push((task, *made));
                 Ok::<_, Cancelled>(())
             };
             in_order(threads, Numbers(0, 50), &progress, || (), work, emit).unwrap();
@@ -261,7 +298,7 @@ mod tests {
             Numbers(0, 500),
             &progress,
             || (),
-            |(), _| (),
+            |(), _, ()| Ok(()),
             |&task, ()| {
                 last = task;
                 if task == 70 { Err(Cancelled) } else { Ok(()) }
@@ -275,15 +312,126 @@ mod tests {
     fn a_feed_that_fails_ends_all() {
         let progress = Progress::default();
         // It is asked until somebody cancels, which is an error of the feed.
-        let emit = |&task: &usize, ()| {
+        let emit = |&task: &usize, (): &mut ()| {
             if task == 70 {
                 progress.cancel();
             }
             Ok::<_, Cancelled>(())
         };
         let numbers = Numbers(0, usize::MAX);
-        let failed = in_order(3, numbers, &progress, || (), |(), _| (), emit);
+        let work = |(): &mut (), _: &usize, (): &mut ()| Ok(());
+        let failed = in_order(3, numbers, &progress, || (), work, emit);
         assert!(failed.is_err());
+    }
+
+    /// Numbers, of which some are wrong by themselves, up to where no more can be read.
+    struct Faulty {
+        numbers: Numbers,
+        wrong: Vec<usize>,
+        fetched: Arc<AtomicUsize>,
+    }
+
+    /// What went wrong: in reading, in a number, in what is made of it.
+    #[derive(Clone, Debug, PartialEq)]
+    enum Fault {
+        Read,
+        Number(usize),
+        Work(usize),
+    }
+
+    impl From<Cancelled> for Fault {
+        fn from(_: Cancelled) -> Fault {
+            Fault::Read
+        }
+    }
+
+    impl Feed for Faulty {
+        type Task = usize;
+        type Error = Fault;
+
+        fn next(&mut self, task: &mut usize) -> Result<bool, Fault> {
+            match self.numbers.next(task) {
+                Ok(true) => Ok(true),
+                _ => Err(Fault::Read),
+            }
+        }
+
+        fn fetching(&self) -> Option<Fetching> {
+            let fetched = self.fetched.clone();
+            Some(Arc::new(move || {
+                fetched.fetch_add(1, Relaxed);
+            }))
+        }
+
+        fn checking(&self) -> Option<Checking<usize, Fault>> {
+            let wrong = self.wrong.clone();
+            Some(Arc::new(move |task| match wrong.contains(task) {
+                true => Err(Fault::Number(*task)),
+                false => Ok(()),
+            }))
+        }
+    }
+
+    #[test]
+    fn what_comes_first_in_the_order_of_tasks_is_what_went_wrong() {
+        for (wrong, unworkable, first) in [
+            (vec![], None, Fault::Read),
+            (vec![49], None, Fault::Number(49)),
+            (vec![48, 30], Some(40), Fault::Number(30)),
+            (vec![48], Some(40), Fault::Work(40)),
+            (vec![40], Some(40), Fault::Number(40)),
+        ] {
+            for threads in [1, 2, 5] {
+                let fetched = Arc::<AtomicUsize>::default();
+                let feed = Faulty {
+                    numbers: Numbers(0, 50),
+                    wrong: wrong.clone(),
+                    fetched: fetched.clone(),
+                };
+                let work = |(): &mut (), &task: &usize, made: &mut Vec<usize>| {
+                    made.push(task);
+                    match unworkable == Some(task) {
+                        true => Err(Fault::Work(task)),
+                        false => Ok(()),
+                    }
+                };
+                let mut emitted = 0;
+                let emit = |&task: &usize, made: &mut Vec<usize>| {
+                    assert_eq!((task, made.last()), (emitted, Some(&task)));
+                    emitted += 1;
+                    Ok(())
+                };
+                let ended = in_order(threads, feed, &Progress::default(), || (), work, emit);
+                let emitted_first = match first {
+                    Fault::Read => 50,
+                    Fault::Number(task) | Fault::Work(task) => task,
+                };
+                assert_eq!((ended, emitted), (Err(first.clone()), emitted_first));
+                let fetched = fetched.load(Relaxed);
+                assert!(if threads == 1 {
+                    fetched == 0
+                } else {
+                    fetched >= emitted
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_made_of_a_task_is_made_anew_of_another() {
+        let all = Mutex::new(0);
+        let work = |(): &mut (), &task: &usize, made: &mut Vec<usize>| {
+            if made.is_empty() {
+                *all.lock().unwrap() += 1;
+            }
+            made.push(task);
+            Ok(())
+        };
+        let emit = |_: &usize, _: &mut Vec<usize>| Ok::<_, Cancelled>(());
+        let numbers = Numbers(0, 500);
+        in_order(2, numbers, &Progress::default(), || (), work, emit).unwrap();
+        // One that is being emitted has left the window.
+        assert!(*all.lock().unwrap() <= 2 * 2 + ON_THE_WAY + 1);
     }
 
     #[test]

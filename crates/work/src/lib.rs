@@ -23,7 +23,7 @@ mod turn;
 mod vectors;
 mod window;
 
-pub use in_order::{Feed, Fetching, in_order, in_order_ahead};
+pub use in_order::{Checking, Feed, Fetching, in_order, in_order_ahead};
 pub use in_parallel::in_parallel;
 pub use progress::{Cancelled, Progress, Stage};
 pub use runs::{run_of, runner};

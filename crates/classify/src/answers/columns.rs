@@ -77,6 +77,10 @@ impl Form for Columns {
         self.confidence
     }
 
+    fn clear(&self, lines: &mut Lines) {
+        lines.text.clear();
+    }
+
     fn push(&self, answer: &Answer<'_>, lines: &mut Lines) {
         write_start(answer, &mut lines.text);
         match self.locations {

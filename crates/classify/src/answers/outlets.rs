@@ -25,7 +25,7 @@ impl Sink for Outlets<'_> {
         self.columns
     }
 
-    fn take(&mut self, answered: &Answered<'_>, made: Lines) -> Result<(), QueryError> {
+    fn take(&mut self, answered: &Answered<'_>, made: &Lines) -> Result<(), QueryError> {
         self.lines
             .write_all(made.text())
             .map_err(QueryError::Sink)?;

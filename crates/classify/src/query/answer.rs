@@ -23,7 +23,6 @@ pub(super) struct Answers<M> {
     pub made: M,
     /// The taxon of each.
     pub taxa: Vec<Option<Taxon>>,
-    pub summary: Summary,
 }
 
 /// How many windows a read can touch.
@@ -120,7 +119,8 @@ impl<'i> Answerer<'i> {
         read: &Read<'_>,
         located: Located<'_>,
         form: &F,
-        answers: &mut Answers<F::Made>,
+        Answers { made, taxa }: &mut Answers<F::Made>,
+        summary: &mut Summary,
     ) {
         let hits = self.find_candidates(read, located);
         let found = Found {
@@ -133,11 +133,6 @@ impl<'i> Answerer<'i> {
         if let Some(taxon) = taxon.filter(|_| form.wants_supports()) {
             self.judge.list_supports(&found, taxon);
         }
-        let Answers {
-            made,
-            taxa,
-            summary,
-        } = answers;
         match taxon {
             Some(taxon) => summary.tally.assign(taxon, 1),
             None => summary.tally.leave(1),

@@ -1,10 +1,11 @@
 //! Where reads and their hits come from: sequences that are looked up, or what is stored of them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use gyrase_seq::Batch;
 use gyrase_tabulate::TabulateError;
-use gyrase_work::{Feed, Fetching, Progress, in_order};
+use gyrase_work::{Checking, Feed, Fetching, Progress, in_order};
 
 use super::answer::Spans;
 use super::error::QueryError;
@@ -46,40 +47,36 @@ impl<'r> Origin<'r> {
         }
     }
 
-    /// `work` makes something of each task of reads with a state from `start`; `emit` takes it in
-    /// the order of the tasks. How many reads there were, the same in all passes.
-    pub(super) fn each_task<T, S, R: Send>(
+    /// `work` makes something of each task of reads with a state from `start`, in the memory of
+    /// what was made of another; `emit` takes it in the order of the tasks. How many reads there
+    /// were, the same in all passes.
+    pub(super) fn each_task<T, S, R: Default + Send>(
         self,
         tasks: T,
         threads: usize,
         progress: &Progress,
         start: impl Fn() -> S + Sync,
-        work: impl Fn(&mut Finder<'r>, &mut S, &Task) -> Result<R, QueryError> + Sync,
-        mut emit: impl FnMut(&Task, R) -> Result<(), QueryError>,
+        work: impl Fn(&mut Finder<'r>, &mut S, &Task, &mut R) -> Result<(), QueryError> + Sync,
+        mut emit: impl FnMut(&Task, &mut R) -> Result<(), QueryError>,
     ) -> Result<u64, QueryError>
     where
         T: Feed<Task = Task, Error = TabulateError>,
     {
         let mut reads = 0;
         let start = || (self.finder(), start());
-        let work = |(finder, state): &mut (Finder<'r>, S), task: &Task| work(finder, state, task);
-        in_order(
-            threads,
-            tasks,
-            progress,
-            start,
-            work,
-            |task, made: Result<R, QueryError>| {
-                emit(task, made?)?;
-                reads = task.reads.end;
-                let of_task = task.reads.end - task.reads.start;
-                progress.add_reads(of_task + task.batches[1].records.len() as u64);
-                if matches!(self, Origin::Stored(_)) {
-                    progress.advance(of_task);
-                }
-                Ok::<_, QueryError>(())
-            },
-        )?;
+        let work = |(finder, state): &mut (Finder<'r>, S), task: &Task, made: &mut R| {
+            work(finder, state, task, made)
+        };
+        in_order(threads, tasks, progress, start, work, |task, made| {
+            emit(task, made)?;
+            reads = task.reads.end;
+            let of_task = task.reads.end - task.reads.start;
+            progress.add_reads(of_task + task.batches[1].records.len() as u64);
+            if matches!(self, Origin::Stored(_)) {
+                progress.advance(of_task);
+            }
+            Ok::<_, QueryError>(())
+        })?;
         if let Origin::Sequences(hits) = self {
             hits.had(reads)?;
         }
@@ -131,6 +128,11 @@ impl<F: ReadFeed> Feed for Batches<F> {
 
     fn fetching(&self) -> Option<Fetching> {
         self.feed.fetching()
+    }
+
+    fn checking(&self) -> Option<Checking<Task, TabulateError>> {
+        let check = self.feed.checking()?;
+        Some(Arc::new(move |task: &Task| check(&task.batches)))
     }
 }
 

@@ -91,7 +91,10 @@ impl<'c> Hits<'c> {
         progress: &Progress,
         mut append: impl FnMut(Vec<Block>) -> Result<(), QueryError>,
     ) -> Result<u64, QueryError> {
-        let work = |finder: &mut Finder<'_>, encoder: &mut io::Result<Encoder>, task: &Task| {
+        let work = |finder: &mut Finder<'_>,
+                    encoder: &mut io::Result<Encoder>,
+                    task: &Task,
+                    blocks: &mut Vec<Block>| {
             let encoder = encoder
                 .as_mut()
                 .map_err(|error| QueryError::Sink(io::Error::other(error.to_string())))?;
@@ -99,7 +102,8 @@ impl<'c> Hits<'c> {
                 hits.sort_unstable();
                 encoder.push(read, hits).map_err(QueryError::Sink)
             })?;
-            encoder.take().map_err(QueryError::Sink)
+            *blocks = encoder.take().map_err(QueryError::Sink)?;
+            Ok(())
         };
         Origin::Sequences(self).each_task(
             Batches::new(reads),
@@ -107,7 +111,7 @@ impl<'c> Hits<'c> {
             progress,
             || Encoder::new(kind),
             work,
-            |_, blocks| append(blocks),
+            |_, blocks| append(std::mem::take(blocks)),
         )
     }
 

@@ -54,6 +54,9 @@ pub trait Form: Sync {
         false
     }
 
+    /// Empties what was made of an earlier batch, for another.
+    fn clear(&self, made: &mut Self::Made);
+
     /// Adds an answer. Those of a batch come in the order of its reads.
     fn push(&self, answer: &Answer<'_>, made: &mut Self::Made);
 }
@@ -86,6 +89,6 @@ pub trait Sink {
     fn take(
         &mut self,
         answered: &Answered<'_>,
-        made: <Self::Form as Form>::Made,
+        made: &<Self::Form as Form>::Made,
     ) -> Result<(), QueryError>;
 }

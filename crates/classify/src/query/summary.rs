@@ -1,5 +1,8 @@
 //! What a run finds in all its reads together.
 
+use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, PoisonError};
+
 use super::config::Wanted;
 use crate::bytes::{self, Reader};
 use crate::catalogue::Catalogue;
@@ -73,5 +76,60 @@ impl Summary {
                 |taxon| windows.get(&taxon).copied(),
             );
         }
+    }
+}
+
+/// Batches of which a thread keeps to itself what it finds: that of a batch takes as much memory as
+/// its text at most.
+const BATCHES: usize = 4;
+
+/// What a thread finds, on its way to what all threads do: when it goes at the latest.
+pub(super) struct OwnSummary<'s> {
+    own: Summary,
+    batches: usize,
+    all: &'s Mutex<Summary>,
+}
+
+impl<'s> OwnSummary<'s> {
+    pub(super) fn of(all: &'s Mutex<Summary>) -> OwnSummary<'s> {
+        OwnSummary {
+            own: Summary::default(),
+            batches: 0,
+            all,
+        }
+    }
+
+    /// To be called before the reads of a batch.
+    pub(super) fn begin_batch(&mut self) {
+        if self.batches == BATCHES {
+            self.hand_over();
+        }
+        self.batches += 1;
+    }
+
+    fn hand_over(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.merge(&std::mem::take(&mut self.own));
+        self.batches = 0;
+    }
+}
+
+impl Deref for OwnSummary<'_> {
+    type Target = Summary;
+
+    fn deref(&self) -> &Summary {
+        &self.own
+    }
+}
+
+impl DerefMut for OwnSummary<'_> {
+    fn deref_mut(&mut self) -> &mut Summary {
+        &mut self.own
+    }
+}
+
+impl Drop for OwnSummary<'_> {
+    fn drop(&mut self) {
+        self.hand_over();
     }
 }

@@ -77,6 +77,15 @@ struct Told {
     dots: Option<Dots>,
 }
 
+impl Told {
+    /// Forgets the chunk before.
+    fn begin(&mut self, blank: Option<&Dots>) {
+        self.lines.clear();
+        self.summary = Summary::default();
+        self.dots = blank.cloned();
+    }
+}
+
 /// Matches queries to a reference, and writes the matches to `out`: by query, in the order of the
 /// files, strand, place in the query and place in the reference. `dots`, if wanted, takes what a
 /// picture of them needs.
@@ -117,10 +126,14 @@ pub fn run(
         Supply::new(wanted, progress),
         progress,
         || (Vec::new(), blank.clone()),
-        |(matches, blank), chunk| tell(config, &seeds, &columns, chunk, matches, blank.clone()),
-        |_, told: Told| {
+        |(matches, blank), chunk, told: &mut Told| {
+            told.begin(blank.as_ref());
+            tell(config, &seeds, &columns, chunk, matches, told);
+            Ok(())
+        },
+        |_, told: &mut Told| {
             summary.add(&told.summary);
-            if let Some((dots, more)) = dots.as_deref_mut().zip(told.dots) {
+            if let Some((dots, more)) = dots.as_deref_mut().zip(told.dots.take()) {
                 dots.merge(more);
             }
             out.write_all(&told.lines).map_err(Error::Sink)
@@ -164,14 +177,13 @@ fn tell(
     columns: &Columns,
     chunk: &Chunk,
     matches: &mut Vec<ExactMatch>,
-    mut dots: Option<Dots>,
-) -> Told {
+    told: &mut Told,
+) {
     let Chunk {
         queries,
         letters,
         strands,
     } = chunk;
-    let mut told = Told::default();
     matches.clear();
     if config.kind == MatchKind::All {
         seeds.find(&queries.letters, letters.clone(), config.least, matches);
@@ -182,7 +194,7 @@ fn tell(
             columns.begin(queries, strand, &mut told.lines);
             told.summary.queries += u64::from(!strand.reverse);
             told.summary.query_letters += u64::from(!strand.reverse) * strand.letters.len() as u64;
-            if let Some(dots) = &mut dots {
+            if let Some(dots) = &mut told.dots {
                 dots.begin(strand);
             }
         }
@@ -195,13 +207,11 @@ fn tell(
         for found in own {
             columns.line(queries, strand, found, &mut told.lines);
             told.summary.add_match(found);
-            if let Some(dots) = &mut dots {
+            if let Some(dots) = &mut told.dots {
                 dots.add(strand, found);
             }
         }
     }
-    told.dots = dots;
-    told
 }
 
 /// The matches of a whole strand that are unique.
