@@ -44,6 +44,8 @@ pub struct State {
     pub spared: [u64; 2],
     /// Places of a metagenome's first graph that no read led over, and that were cut.
     pub cut: u64,
+    /// Nodes of strains that were left out.
+    pub strains: u64,
 }
 
 /// What a run found of an earlier one.
@@ -131,6 +133,7 @@ impl State {
             .iter()
             .for_each(|spared| spared.put(&mut numbers));
         self.cut.put(&mut numbers);
+        self.strains.put(&mut numbers);
         self.stages.len().put(&mut numbers);
         self.stages.iter().for_each(|stage| stage.put(&mut numbers));
         graph.len().put(&mut numbers);
@@ -153,6 +156,7 @@ impl State {
         let (k, depth) = <(usize, KmerDepth)>::take(&mut numbers);
         let spared = std::array::from_fn(|_| u64::take(&mut numbers));
         let cut = u64::take(&mut numbers);
+        let strains = u64::take(&mut numbers);
         let stages = (0..usize::take(&mut numbers)).map(|_| GraphStage::take(&mut numbers));
         let stages = stages.collect();
         let bases = take_bases(&mut from);
@@ -169,6 +173,7 @@ impl State {
             stages,
             spared,
             cut,
+            strains,
         }
     }
 }

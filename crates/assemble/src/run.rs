@@ -25,7 +25,7 @@ use crate::scaffold::{Scaffold, scaffolds};
 use crate::solid::{KmerDepth, first_k, lengths};
 use crate::stage::GraphStage;
 use crate::statistics::Statistics;
-use crate::strains::collapsed;
+use crate::strains::{self, Alike, collapsed};
 use crate::supported::{AROUND, supported};
 use crate::together::summed;
 use crate::unitigs::{Means, SharedUnitigs, SolidKmers, build};
@@ -72,6 +72,11 @@ impl Assembled {
     }
 }
 
+/// Reads of many genomes, of which the best covered strains are wanted.
+const WITHOUT_STRAINS: Sample = Sample::Metagenome {
+    keep_strains: false,
+};
+
 /// What was done for a metagenome alone.
 #[derive(Debug, Default)]
 pub struct Mixed {
@@ -79,9 +84,10 @@ pub struct Mixed {
     pub spared: [u64; 2],
     /// Places of the first graph that no read led over, and that were cut.
     pub cut: u64,
-    /// Ways of strains that are not in the contigs.
+    /// Nodes of strains that are not in the contigs.
     pub strains: u64,
-    /// The last graph with all strains, where contigs do without: each is a path through it.
+    /// The last graph, with the strains that were left out behind it: each contig is a path through
+    /// it.
     pub graph: Option<Graph>,
 }
 
@@ -118,33 +124,19 @@ pub fn run_in(
         Some(state) => state,
         None => begun(config, &reads, progress)?,
     };
+    // Thin reads of one genome have no strains.
+    let strains = (config.sample == WITHOUT_STRAINS).then_some(strains::BETWEEN);
     let config = match state.depth {
         KmerDepth::MIXED => &mixed(config),
         _ => config,
     };
-    grow(&mut state, config, &reads, &checkpoints, progress)?;
-    let State {
-        mut graph,
-        depth,
-        stages,
-        spared,
-        cut,
-    } = state;
-    let mut of_many = Mixed {
-        spared,
-        cut,
-        ..Mixed::default()
-    };
-    let keep_strains = false;
-    if config.sample == (Sample::Metagenome { keep_strains }) {
-        let (without, strains) = collapsed(&graph);
-        of_many.strains = strains;
-        of_many.graph = Some(std::mem::replace(&mut graph, without));
-    }
+    grow(&mut state, config, strains, &reads, &checkpoints, progress)?;
+    let (graph, of_many) = contigs_of(&mut state, config.sample);
     let (graph, resolved) = match config.libraries.iter().any(Library::is_paired) {
         true => resolve(graph, &reads, (config.sample, config.threads), progress)?,
         false => (graph, PairJoins::default()),
     };
+    let State { depth, stages, .. } = state;
     Ok(Assembled {
         phix: phix(&graph),
         adapters: reads.adapters(),
@@ -160,6 +152,28 @@ pub fn run_in(
     })
 }
 
+/// The last graph, without strains where these are to be left out, and what was done for a
+/// metagenome.
+fn contigs_of(state: &mut State, sample: Sample) -> (Graph, Mixed) {
+    let graph = std::mem::take(&mut state.graph);
+    let of_many = Mixed {
+        spared: state.spared,
+        cut: state.cut,
+        strains: state.strains,
+        graph: None,
+    };
+    if sample != WITHOUT_STRAINS {
+        return (graph, of_many);
+    }
+    let (without, strains) = collapsed(graph.clone(), strains::AT_THE_END);
+    let of_many = Mixed {
+        strains: of_many.strains + strains,
+        graph: Some(graph),
+        ..of_many
+    };
+    (without, of_many)
+}
+
 /// The same with threads that its memory is enough for.
 fn admitted(config: &Config, ranks: usize) -> Result<Config, AssemblyError> {
     let plan = plan(config, ranks)?;
@@ -173,9 +187,7 @@ fn admitted(config: &Config, ranks: usize) -> Result<Config, AssemblyError> {
 /// The same, of many genomes.
 fn mixed(config: &Config) -> Config {
     let sample = match config.sample {
-        Sample::Isolate => Sample::Metagenome {
-            keep_strains: false,
-        },
+        Sample::Isolate => WITHOUT_STRAINS,
         mixed => mixed,
     };
     Config {
@@ -184,10 +196,11 @@ fn mixed(config: &Config) -> Config {
     }
 }
 
-/// Makes the graph of each larger k.
+/// Makes the graph of each larger k, of one without the strains that are to be left out before.
 fn grow(
     state: &mut State,
     config: &Config,
+    strains: Option<Alike>,
     reads: &Reads,
     checkpoints: &Checkpoints,
     progress: &Progress,
@@ -198,6 +211,11 @@ fn grow(
     let done = state.graph.k();
     for k in ks.into_iter().filter(|&k| k > done) {
         checkpoints.put(state)?;
+        if let Some(alike) = strains {
+            progress.start("strains", 0);
+            let (without, went) = collapsed(std::mem::take(&mut state.graph), alike);
+            (state.graph, state.strains) = (without, state.strains + went);
+        }
         progress.start("longer k-mers", reads.blocks());
         let larger = longer(&state.graph, reads, k, (sample, config.threads), progress)?;
         let depth = depth.at(k, reads.typical_length(), sample);
@@ -288,6 +306,7 @@ fn first(
         stages: Vec::new(),
         spared: [0; 2],
         cut: 0,
+        strains: 0,
     };
     spare(&mut state, config, reads, Mercy::Gaps, progress)?;
     let graph = std::mem::take(&mut state.graph);

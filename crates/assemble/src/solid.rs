@@ -80,7 +80,9 @@ impl KmerDepth {
 }
 
 /// The lengths of k-mers behind the first: the last one is the largest that most of the genome has
-/// enough of in the reads, and those between make steps that are not too far.
+/// enough of in the reads, and those between make steps that are not too far. The first step of a
+/// metagenome is halved: where bases of strains differ, ways that were one for a small k come apart
+/// again for one that is much larger.
 pub fn lengths(reads: &Reads, depth: KmerDepth, sample: Sample) -> Vec<usize> {
     let first = first_k(sample);
     let length = reads.typical_length();
@@ -96,8 +98,11 @@ pub fn lengths(reads: &Reads, depth: KmerDepth, sample: Sample) -> Vec<usize> {
     };
     let steps = (last - first).div_ceil(if sample.is_mixed() { STEP_MIXED } else { STEP });
     let at = |step: usize| first + (last - first) * step / steps;
+    let halved =
+        (sample.is_mixed() && at(1) - first > STEP_MIXED / 2).then(|| first.midpoint(at(1)));
     // Odd, so that no k-mer is its own reverse complement.
-    (1..=steps).map(|step| at(step) | 1).collect()
+    let all = halved.into_iter().chain((1..=steps).map(at));
+    all.map(|k| k | 1).collect()
 }
 
 /// How often a k-mer of the genome is to be seen on average: one in a thousand is then missed.

@@ -109,7 +109,7 @@ pub fn gfa(graph: &Graph, style: HeaderStyle, out: &mut dyn Write) -> io::Result
     nodes(graph, |way| style.name(graph, way), out)
 }
 
-/// Writes a graph with all strains as GFA 1, and the contigs as paths through it.
+/// Writes a graph with strains as GFA 1, and the contigs as paths through it.
 ///
 /// # Errors
 /// As `out` has them.

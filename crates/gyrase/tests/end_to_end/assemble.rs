@@ -223,7 +223,7 @@ fn spelled(graph: &str, path: &str, overlap: usize) -> String {
 }
 
 #[test]
-fn contigs_of_a_metagenome_are_paths_through_the_graph_with_all_strains() {
+fn contigs_of_a_metagenome_are_paths_through_the_graph() {
     let place = Place::new();
     place.simulate("12000", "12");
     let mut reads: Vec<String> = ["r_1.fq", "r_2.fq"]

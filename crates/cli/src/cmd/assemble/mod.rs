@@ -34,7 +34,8 @@ The folder gets contigs.fa, scaffolds.fa, graph.gfa (GFA 1, for Bandage),
 report.html (a page to look at), report.tsv (as QUAST's, for MultiQC) and
 report.json. It appears when all of it is there, with the same bytes for any
 threads, memory and processes. docs/assembling.md says how contigs are made.
-Of a metagenome graph.gfa holds all strains, and contigs are paths through it.
+Of a metagenome contigs are paths through graph.gfa, which has strains that
+differ in more than one base of 33; --keep-strains keeps all strains.
 Short reads are assembled: long reads are refused.";
 
 /// Assemble the genome, or the genomes of a metagenome, that short reads are of.
