@@ -31,7 +31,8 @@ const MOST_INSIDE: usize = 40;
 pub struct Alike {
     /// One base in so many differs, or fewer.
     pub one_in: usize,
-    /// k-mers of bubbles in a row and what lies between them, at least, where they end in others.
+    /// k-mers of bubbles in a row and of what lies between them, at least, unless they end where
+    /// nothing follows.
     pub row: u64,
 }
 
