@@ -107,8 +107,8 @@ fn bubbles(graph: &Graph, alike: Alike) -> Vec<Bubble> {
     let mut bubbles = Vec::new();
     for from in graph.ways().filter(|&from| graph.next(from).len() > 1) {
         // Each bubble is seen from both of its ends, and once is enough.
-        let inside = inside(graph, from).filter(|(to, _)| to.flipped() >= from);
-        match inside.and_then(|(to, inside)| whole(graph, from, (to, inside), alike.one_in)) {
+        let whole = Superbubble::begun_by(graph, from).filter(|whole| whole.to.flipped() >= from);
+        match whole.and_then(|whole| whole.of_strains(graph, alike.one_in)) {
             Some(bubble) => bubbles.push(bubble),
             None => bubbles.extend(parts(graph, from, alike.one_in)),
         }
@@ -118,93 +118,80 @@ fn bubbles(graph: &Graph, alike: Alike) -> Vec<Bubble> {
     bubbles
 }
 
-/// All ways between two nodes as a bubble, where all are like the best covered one.
-fn whole(graph: &Graph, from: Way, (to, inside): (Way, Vec<Way>), one_in: usize) -> Option<Bubble> {
-    let ends = Ends { from, to };
-    let kept = ends.best(graph, &inside, None)?;
-    let letters = letters(graph, &kept);
-    let goes: Vec<Way> = inside
-        .iter()
-        .filter(|way| !kept.contains(way))
-        .copied()
-        .collect();
-    let is_alike = |&way: &Way| {
-        let other = ends.best(graph, &inside, Some(way));
-        other.is_some_and(|other| are_alike(&letters, &self::letters(graph, &other), one_in))
-    };
-    goes.iter().all(is_alike).then_some(Bubble {
-        from,
-        to,
-        kept,
-        goes,
-    })
-}
-
-/// Where all ways from a node meet first, if they do, and the nodes between.
-fn inside(graph: &Graph, from: Way) -> Option<(Way, Vec<Way>)> {
-    let (mut inside, mut seen, mut ready) = (Vec::new(), Vec::new(), vec![from]);
-    while let Some(way) = ready.pop() {
-        if way != from {
-            seen.retain(|&one| one != way);
-            inside.push(way);
-        }
-        if inside.len() > MOST_INSIDE || graph.next(way).is_empty() {
-            return None;
-        }
-        for &to in graph.next(way) {
-            let is_there = |one: &Way| one.node() == to.node();
-            let turned = |one: &Way| is_there(one) && *one != to;
-            if is_there(&from) || inside.iter().any(is_there) || seen.iter().any(turned) {
-                return None;
-            }
-            if !seen.contains(&to) {
-                seen.push(to);
-            }
-            if graph
-                .before(to)
-                .all(|one| one == from || inside.contains(&one))
-            {
-                ready.push(to);
-            }
-        }
-        if let ([to], [only]) = (&ready[..], &seen[..])
-            && to == only
-        {
-            let leads_back = graph.next(*to).iter().any(|one| one.node() == from.node());
-            return (!leads_back).then_some((*to, inside));
-        }
-    }
-    None
-}
-
-/// The ends of a superbubble.
-struct Ends {
+/// Two nodes, from one of which all ways lead to the other, and those between.
+struct Superbubble {
     from: Way,
     to: Way,
+    inside: Vec<Way>,
 }
 
-impl Ends {
-    /// The way on which each node is the best covered of those that follow: through a node, or any.
-    fn best(&self, graph: &Graph, inside: &[Way], through: Option<Way>) -> Option<Vec<Way>> {
-        let better = |one: Way, other: Way| {
-            if is_better(graph, other, one) {
-                other
-            } else {
-                one
+impl Superbubble {
+    /// That of a node where all ways from it meet.
+    fn begun_by(graph: &Graph, from: Way) -> Option<Superbubble> {
+        let (mut inside, mut seen, mut ready) = (Vec::new(), Vec::new(), vec![from]);
+        while let Some(way) = ready.pop() {
+            if way != from {
+                seen.retain(|&one| one != way);
+                inside.push(way);
             }
+            if inside.len() > MOST_INSIDE || graph.next(way).is_empty() {
+                return None;
+            }
+            for &to in graph.next(way) {
+                let is_there = |one: &Way| one.node() == to.node();
+                let turned = |one: &Way| is_there(one) && *one != to;
+                if is_there(&from) || inside.iter().any(is_there) || seen.iter().any(turned) {
+                    return None;
+                }
+                if !seen.contains(&to) {
+                    seen.push(to);
+                }
+                let is_passed = |one: Way| one == from || inside.contains(&one);
+                if graph.before(to).all(is_passed) {
+                    ready.push(to);
+                }
+            }
+            if let (&[to], &[only]) = (&ready[..], &seen[..])
+                && to == only
+            {
+                let leads_back = graph.next(to).iter().any(|one| one.node() == from.node());
+                return (!leads_back).then_some(Superbubble { from, to, inside });
+            }
+        }
+        None
+    }
+
+    /// All its ways as a bubble, where all are like the best covered one.
+    fn of_strains(&self, graph: &Graph, one_in: usize) -> Option<Bubble> {
+        let kept = self.best(graph, None)?;
+        let best = letters(graph, &kept);
+        let others = self.inside.iter().filter(|way| !kept.contains(way));
+        let goes: Vec<Way> = others.copied().collect();
+        let is_alike = |&way: &Way| {
+            let other = self.best(graph, Some(way));
+            other.is_some_and(|other| are_alike(&best, &letters(graph, &other), one_in))
         };
-        let best = |ways: &mut dyn Iterator<Item = Way>| {
-            ways.filter(|way| inside.contains(way)).reduce(better)
-        };
+        goes.iter().all(is_alike).then_some(Bubble {
+            from: self.from,
+            to: self.to,
+            kept,
+            goes,
+        })
+    }
+
+    /// The way on which each node is the best covered of those that follow: through a node, or any.
+    fn best(&self, graph: &Graph, through: Option<Way>) -> Option<Vec<Way>> {
+        let is_inside = |way: &Way| self.inside.contains(way);
         let mut ways: Vec<Way> = through.into_iter().collect();
         while let Some(&first) = ways.last()
             && graph.before(first).all(|one| one != self.from)
         {
-            ways.push(best(&mut graph.before(first))?);
+            ways.push(best_of(graph, graph.before(first).filter(is_inside))?);
         }
         ways.reverse();
         let mut last = through.unwrap_or(self.from);
-        while let Some(next) = best(&mut graph.next(last).iter().copied()) {
+        let next = |way| graph.next(way).iter().copied().filter(is_inside);
+        while let Some(next) = best_of(graph, next(last)) {
             ways.push(next);
             last = next;
         }
@@ -232,24 +219,19 @@ fn parts(graph: &Graph, from: Way, one_in: usize) -> Vec<Bubble> {
     let bubble = |equal: &[(Way, Way)]| {
         let to = equal[0].0;
         let all = equal.iter().map(|side| side.1);
-        let best = all
-            .clone()
-            .reduce(|best, side| match is_better(graph, side, best) {
-                true => side,
-                false => best,
-            })?;
+        let best = best_of(graph, all.clone())?;
         let is_alike =
             |&side: &Way| side != best && are_alike(graph.codes(side), graph.codes(best), one_in);
         let goes: Vec<Way> = all.filter(is_alike).collect();
-        let is_seen = !goes.is_empty() && to.flipped() >= from;
-        is_seen.then_some(Bubble {
+        (!goes.is_empty()).then_some(Bubble {
             from,
             to,
             kept: vec![best],
             goes,
         })
     };
-    groups.filter_map(bubble).collect()
+    let seen = groups.filter(|equal| equal[0].0.flipped() >= from);
+    seen.filter_map(bubble).collect()
 }
 
 /// Bubbles in a row: where one ends another begins.
@@ -291,6 +273,14 @@ fn between(graph: &Graph, from: Way, side: Way) -> Option<Way> {
     let nodes = [from.node(), side.node(), to.node()];
     let differ = nodes[0] != nodes[1] && nodes[1] != nodes[2] && nodes[0] != nodes[2];
     differ.then_some(*to)
+}
+
+/// The best covered.
+fn best_of(graph: &Graph, ways: impl Iterator<Item = Way>) -> Option<Way> {
+    ways.reduce(|best, way| match is_better(graph, way, best) {
+        true => way,
+        false => best,
+    })
 }
 
 /// Whether the coverage of one is better; of equal ones the first in the order of the graph is.
