@@ -175,12 +175,12 @@ fn answer<S: Sink>(
         (answerer, OwnSummary::of(&all))
     };
     let work = |finder: &mut Finder<'_>,
-                (answerer, summary): &mut (Answerer<'_>, OwnSummary<'_>),
+                (answerer, own): &mut (Answerer<'_>, OwnSummary<'_>),
                 task: &Task,
                 answers: &mut Answers<<S::Form as Form>::Made>| {
         form.clear(&mut answers.made);
         answers.taxa.clear();
-        summary.begin_batch();
+        let summary = own.of_next_batch();
         finder.locate(task, answerer.spans(), |read, located| {
             answerer.answer(read, located, &form, answers, summary);
             Ok(())

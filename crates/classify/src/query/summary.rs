@@ -1,6 +1,5 @@
 //! What a run finds in all its reads together.
 
-use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
 use super::config::Wanted;
@@ -99,32 +98,19 @@ impl<'s> OwnSummary<'s> {
         }
     }
 
-    /// To be called before the reads of a batch.
-    pub(super) fn begin_batch(&mut self) {
+    /// Where what is found of the next batch is added.
+    pub(super) fn of_next_batch(&mut self) -> &mut Summary {
         if self.batches == BATCHES {
             self.hand_over();
         }
         self.batches += 1;
+        &mut self.own
     }
 
     fn hand_over(&mut self) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.merge(&std::mem::take(&mut self.own));
         self.batches = 0;
-    }
-}
-
-impl Deref for OwnSummary<'_> {
-    type Target = Summary;
-
-    fn deref(&self) -> &Summary {
-        &self.own
-    }
-}
-
-impl DerefMut for OwnSummary<'_> {
-    fn deref_mut(&mut self) -> &mut Summary {
-        &mut self.own
     }
 }
 
