@@ -1,7 +1,7 @@
 //! What classifying will take, before its first read.
 
 use gyrase_fastx::Input;
-use gyrase_tabulate::{Estimate, InputContents, decompressing, input_contents};
+use gyrase_tabulate::{Estimate, InputContents, input_contents, passing};
 
 use crate::collection::{Collection, Plan};
 
@@ -12,18 +12,6 @@ const INFLATED_PER_SECOND: f64 = 600e6;
 
 /// Bytes of memory that a process takes that has classified next to nothing, as measured.
 const STARTED: u64 = 60 << 18;
-/// Bytes that a thread takes for the batches of reads, or of pairs, that it has in hand; and for
-/// those that wait for their turn, of which a longer run once has more.
-const BATCHES: [u64; 2] = [5 << 19, 7 << 18];
-const BATCHES_OF_PAIRS: [u64; 2] = [13 << 19, 7 << 19];
-/// Bytes that the second file of pairs takes.
-const SECOND: u64 = 2 << 20;
-/// Of so much text as much waits as a byte: of plain text, and of that which comes slower since it
-/// is decompressed.
-const WAITING_PART: [u64; 2] = [16, 32];
-/// Bytes by which the batches in hand are smaller where reads are decompressed, as measured.
-const SLOWER: u64 = 3 << 19;
-
 /// Letters of a line of answers beside the name: for a read that nothing is found of, and with
 /// four taxa of eight digits.
 const LINE: [u64; 2] = [13, 70];
@@ -65,10 +53,9 @@ pub fn predict(
         plan: asked,
         memory: asked.map(|plan| {
             let reserved = plan.memory - collection.reserved(threads);
-            let streams = threads.max(if paired { 2 } else { 1 });
-            let inflating =
-                decompressing(inputs, &contents, streams, u64::MAX).saturating_sub(SLOWER);
-            let beside = taken(&contents, paired, threads) + inflating;
+            let passing = passing(inputs, &contents, paired, threads);
+            let inflating = passing.inflating;
+            let beside = STARTED + passing.batches + inflating;
             // Of what is reserved, no part is for decompressors.
             (reserved + beside).min(plan.memory + inflating)
         }),
@@ -78,22 +65,6 @@ pub fn predict(
             .zip(asked)
             .map(|(letters, plan)| work(letters) * plan.passes as f64 / threads as f64),
     }
-}
-
-/// Bytes of memory beside the databases and what is known of their references.
-fn taken(contents: &InputContents, paired: bool, threads: usize) -> u64 {
-    let each = if paired { BATCHES_OF_PAIRS } else { BATCHES };
-    let [in_hand, waiting] = each.map(|each| threads as u64 * each);
-    // Who reads little holds little of it.
-    let held = match contents.bases.most {
-        Some(_) => {
-            let text = contents.text as u64;
-            let part = WAITING_PART[usize::from(contents.inflated > 0.0)];
-            in_hand.min(3 * text / 2) + waiting.min(text / part)
-        }
-        None => in_hand + waiting,
-    };
-    STARTED + held + if paired { SECOND } else { 0 }
 }
 
 /// Bytes of a line for each read or pair.

@@ -1,17 +1,18 @@
 //! Keeps or drops reads by how many of their k-mers are in a database.
 
 use std::path::PathBuf;
+use std::slice;
 
-use gyrase_fastx::{PairWriter, PairedReader, Reader};
+use gyrase_fastx::{Input, PairWriter, PairedReader, Reader};
 use gyrase_kmer::with_words;
 use gyrase_seq::Batch;
 use gyrase_table::gyk::{Cutoffs, Database, GykError};
-use gyrase_tabulate::Source;
+use gyrase_tabulate::{Estimate, Passing, Source, input_contents, passing};
 use gyrase_work::Progress;
 use gyrase_work::in_order;
 
 use crate::lookup::Lookup;
-use crate::ops::OperationError;
+use crate::ops::{DatabasesPlan, OperationError, plan_reading};
 
 /// Where the second mates are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,6 +66,27 @@ pub struct Summary {
     pub kmers: u64,
     /// How many of them are in the database with a count in range.
     pub found: u64,
+}
+
+/// Predicts what it takes to filter `inputs`, the reads or both files of pairs, and the bytes of
+/// what is kept.
+///
+/// # Errors
+/// The database cannot be opened.
+pub fn plan(
+    config: &Config,
+    inputs: &[Input],
+) -> Result<(DatabasesPlan, Estimate), OperationError> {
+    let contents = input_contents(inputs);
+    let paired = config.mates != Mates::None;
+    let Passing { batches, inflating } = passing(inputs, &contents, paired, config.threads);
+    let DatabasesPlan { memory, kmers } = plan_reading(slice::from_ref(&config.database))?;
+    let plan = DatabasesPlan {
+        memory: memory + batches + inflating,
+        kmers,
+    };
+    let most = contents.bases.most.map(|_| contents.text as u64);
+    Ok((plan, Estimate { least: 0, most }))
 }
 
 /// Filters reads; the order is kept and a kept read is written to `kept` as it came. The files

@@ -74,6 +74,20 @@ const INFLATING: u64 = 5 << 19;
 const BZIP2: u64 = 15 << 19;
 const ZSTD: u64 = 3 << 20;
 
+/// Bytes of the batches of reads, or of pairs, that a thread has in hand; and of those that wait
+/// for their turn, of which a longer run once has more.
+const BATCHES: [u64; 2] = [5 << 19, 7 << 18];
+const BATCHES_OF_PAIRS: [u64; 2] = [13 << 19, 7 << 19];
+/// Bytes that the second file of pairs takes.
+const SECOND: u64 = 2 << 20;
+/// Bytes of a plain file that several threads fetch before they are asked for.
+const AHEAD: u64 = 5 << 19;
+/// Of so much text as much waits as a byte: of plain text, and of that which comes slower since it
+/// is decompressed.
+const WAITING_PART: [u64; 2] = [16, 32];
+/// Bytes by which the batches in hand are smaller where reads are decompressed.
+const SLOWER: u64 = 3 << 19;
+
 /// What a byte of a compressed file stands for of which nothing could be sampled.
 const GUESS: Rates = Rates {
     text: 4.0,
@@ -157,6 +171,45 @@ pub fn decompressing(
     let mut each: Vec<u64> = inputs.iter().map(of).collect();
     each.sort_unstable_by(|a, b| b.cmp(a));
     each.iter().take(at_once).sum()
+}
+
+/// Bytes of memory for reads that pass through threads and leave in their order, as measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Passing {
+    /// The batches that are read, worked on, and wait for their turn.
+    pub batches: u64,
+    /// What decompresses them.
+    pub inflating: u64,
+}
+
+/// What the reads of `inputs`, which are pairs of files where `paired`, take on their way through
+/// `threads` threads of [`gyrase_work::in_order`].
+pub fn passing(
+    inputs: &[Input],
+    contents: &InputContents,
+    paired: bool,
+    threads: usize,
+) -> Passing {
+    let files = if paired { 2 } else { 1 };
+    let each = if paired { BATCHES_OF_PAIRS } else { BATCHES };
+    let [in_hand, waiting] = each.map(|each| threads as u64 * each);
+    let plain = contents.inflated == 0.0;
+    let ahead = if plain && threads > 1 { AHEAD } else { 0 };
+    let in_hand = in_hand + files as u64 * ahead;
+    // Who reads little holds little of it.
+    let held = match contents.bases.most {
+        Some(_) => {
+            let text = contents.text as u64;
+            let part = WAITING_PART[usize::from(!plain)];
+            in_hand.min(3 * text / 2) + waiting.min(text / part)
+        }
+        None => in_hand + waiting,
+    };
+    let inflating = decompressing(inputs, contents, threads.max(files), u64::MAX);
+    Passing {
+        batches: held + (files as u64 - 1) * SECOND,
+        inflating: inflating.saturating_sub(SLOWER),
+    }
 }
 
 fn bases(input: &Input, rates: Rates, spread: f64) -> Estimate {

@@ -102,7 +102,7 @@ use gyrase_work::{Cancelled, Progress, in_parallel};
 use tracing::info_span;
 
 pub use census::census;
-pub use estimate::{Estimate, InputContents, decompressing, input_contents};
+pub use estimate::{Estimate, InputContents, Passing, decompressing, input_contents, passing};
 pub use kept::{KeptWork, clear_kept};
 pub use layout::Layout;
 pub use partition::{Part, Partition};

@@ -22,7 +22,7 @@ pub fn plan(config: &Config) -> Result<(DatabasesPlan, Estimate), OperationError
     let database = Database::open(&config.database)?;
     let (shape, summary) = (database.shape(), database.header().summary());
     let threads = config.threads.max(1) as u64;
-    let read = plan_reading(std::slice::from_ref(&config.database), 0)?;
+    let read = plan_reading(std::slice::from_ref(&config.database))?;
     let beside = (ON_THE_WAY + threads * EACH).min(summary.file_bytes / 8);
     let rows = with_words!(shape, W => match config.sorted_within {
         None => 0,

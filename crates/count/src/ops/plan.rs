@@ -9,9 +9,8 @@ use super::{Config, Operation, OperationError};
 
 /// Bytes that a process takes that has opened next to nothing, as measured.
 pub(crate) const STARTED: u64 = 13 << 20;
-/// Bytes of a thread that combines bins, and of one that compares reads.
+/// Bytes of a thread that combines bins.
 const COMBINING: u64 = 8 << 20;
-const COMPARING: u64 = 2 << 20;
 
 /// What it will take to read whole databases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,14 +21,11 @@ pub struct DatabasesPlan {
     pub kmers: u64,
 }
 
-/// Predicts what a histogram takes, or a filter of reads with one database.
+/// Predicts what a histogram takes.
 ///
 /// # Errors
 /// A database that cannot be opened.
-pub fn plan_reading(
-    databases: &[PathBuf],
-    threads: usize,
-) -> Result<DatabasesPlan, OperationError> {
+pub fn plan_reading(databases: &[PathBuf]) -> Result<DatabasesPlan, OperationError> {
     let (mut bytes, mut kmers) = (0, 0);
     for path in databases {
         let summary = Database::open(path)?.header().summary();
@@ -37,7 +33,7 @@ pub fn plan_reading(
         kmers += summary.distinct;
     }
     Ok(DatabasesPlan {
-        memory: STARTED + bytes + (threads as u64 * COMPARING).min(bytes / 8),
+        memory: STARTED + bytes,
         kmers,
     })
 }
@@ -73,12 +69,9 @@ pub fn plan(config: &Config) -> Result<(DatabasesPlan, Estimate), OperationError
         .first()
         .map(Database::shape)
         .ok_or(OperationError::NoInput)?;
-    let read = plan_reading(&config.inputs, config.threads)?;
-    let bytes: u64 = opened
-        .iter()
-        .map(|database| database.header().summary().file_bytes)
-        .sum();
-    let memory = STARTED + bytes + (config.threads as u64 * COMBINING).min(bytes / 8);
+    let read = plan_reading(&config.inputs)?;
+    let bytes = read.memory - STARTED;
+    let memory = read.memory + (config.threads as u64 * COMBINING).min(bytes / 8);
     let of = |kmers| gyk::bytes_for(shape, kmers);
     Ok((
         DatabasesPlan { memory, ..read },

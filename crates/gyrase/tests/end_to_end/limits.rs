@@ -162,6 +162,10 @@ fn the_plan_promises_what_a_run_takes() {
         (&["count", "g.fa"], &["-o", "g.gyk"]),
         (&["kmers", "union", "r.gyk", "g.gyk"], &["-o", "u.gyk"]),
         (&["kmers", "filter", "r.gyk", "r_1.fq"], &["-o", "f.fq"]),
+        (
+            &["kmers", "filter", "g.gyk", "r_1.fq", "r_2.fq"],
+            &["-o", "f.fq"],
+        ),
         (&["kmers", "dump", "r.gyk"], &["-o", "r.txt"]),
         (&["kmers", "dump", "--sorted", "r.gyk"], &["-o", "s.txt"]),
         (&["kmers", "export", "r.gyk", "--to", "kmc"], &["-o", "r"]),

@@ -1,12 +1,14 @@
 //! `gyrase kmers filter`.
 
 use std::path::PathBuf;
-use std::slice;
+use std::{iter, slice};
 
 use clap::Args;
 use gyrase_count::filter::{self, Config, Mates, Need, Summary};
-use gyrase_fastx::PairWriter;
+use gyrase_count::ops::DatabasesPlan;
+use gyrase_fastx::{Inputs, Options, PairWriter};
 use gyrase_picture::words::{self, grouped, percent};
+use gyrase_tabulate::Estimate;
 use serde_json::json;
 
 use crate::cmd::counts::{Counts, note_databases};
@@ -83,13 +85,14 @@ fn share(text: &str) -> std::result::Result<f64, String> {
 }
 
 impl Filter {
-    /// The files of reads.
-    pub fn inputs(&self) -> Vec<PathBuf> {
-        [&self.reads]
-            .into_iter()
+    /// Predicts what filtering takes, and the bytes of what is kept.
+    pub fn plan(&self, session: &Session) -> Result<(DatabasesPlan, Estimate)> {
+        let files: Vec<PathBuf> = iter::once(&self.reads)
             .chain(&self.mates)
             .cloned()
-            .collect()
+            .collect();
+        let inputs = Inputs::open(&files, Options::default())?;
+        Ok(filter::plan(&self.config(session)?, inputs.inputs())?)
     }
 
     /// Writes the reads that are kept.

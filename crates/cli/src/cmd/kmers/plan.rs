@@ -1,14 +1,12 @@
 //! `gyrase plan kmers`.
 
-use std::path::PathBuf;
 use std::slice;
 
 use clap::Subcommand;
 use gyrase_count::exchange::ExchangePlan;
 use gyrase_count::ops::{DatabasesPlan, plan_reading};
-use gyrase_fastx::{Inputs, Options};
 use gyrase_picture::words::grouped;
-use gyrase_tabulate::{Estimate, input_contents};
+use gyrase_tabulate::Estimate;
 use serde_json::json;
 
 use super::combine::{Intersect, Subtract, Union};
@@ -71,13 +69,10 @@ impl PlanKmers {
             PlanKmers::Union(verb) => verb.plan(session)?,
             PlanKmers::Intersect(verb) => verb.plan(session)?,
             PlanKmers::Subtract(verb) => verb.plan(session)?,
-            PlanKmers::Filter(verb) => {
-                let plan = plan_reading(slice::from_ref(&verb.database), session.threads)?;
-                (plan, kept_at_most(&verb.inputs())?)
-            }
+            PlanKmers::Filter(verb) => verb.plan(session)?,
             // Lines of counts: however large the database, a small text.
             PlanKmers::Histo(verb) => {
-                let plan = plan_reading(slice::from_ref(&verb.database), 0)?;
+                let plan = plan_reading(slice::from_ref(&verb.database))?;
                 return tell(plan, None, session);
             }
             PlanKmers::Dump(verb) => verb.plan(session)?,
@@ -86,14 +81,6 @@ impl PlanKmers {
         };
         tell(plan, Some(output), session)
     }
-}
-
-/// The text of all reads: as many bytes are written where all are kept.
-fn kept_at_most(reads: &[PathBuf]) -> Result<Estimate> {
-    let inputs = Inputs::open(reads, Options::default())?;
-    let contents = input_contents(inputs.inputs());
-    let most = contents.bases.most.map(|_| contents.text as u64);
-    Ok(Estimate { least: 0, most })
 }
 
 fn tell(plan: DatabasesPlan, output: Option<Estimate>, session: &Session) -> Result<()> {
