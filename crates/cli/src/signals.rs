@@ -57,6 +57,7 @@ pub fn listen(progress: Arc<Progress>, exit: fn(i32) -> !) -> io::Result<Asked> 
                 let first = heard.0.swap(signal, SeqCst) == 0;
                 // Nothing that could stop by itself has begun, or the person insists.
                 if !first || progress.stages().is_empty() {
+                    gyrase_files::remove_unfinished();
                     exit(exit_code(signal).map_or(1, |code| code as i32));
                 }
                 progress.cancel();

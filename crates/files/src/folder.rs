@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::output::OutputError;
+use crate::unfinished;
 
 /// A folder under construction beside its target, at `<target>.partial`.
 ///
@@ -38,6 +39,7 @@ impl OutputFolder {
         let target: PathBuf = target.components().collect();
         remove(&partial).map_err(fail)?;
         fs::create_dir(&partial).map_err(fail)?;
+        unfinished::begun(&partial);
         Ok(OutputFolder {
             target,
             partial,
@@ -87,6 +89,7 @@ impl Drop for OutputFolder {
         if !self.done {
             let _ = remove(&self.partial);
         }
+        unfinished::ended(&self.partial);
     }
 }
 

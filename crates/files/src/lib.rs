@@ -28,6 +28,7 @@ mod ordered;
 mod ordered_file;
 mod output;
 mod system;
+mod unfinished;
 mod write_back;
 
 pub use folder::OutputFolder;
@@ -37,4 +38,5 @@ pub use ordered_file::{
 };
 pub use output::{OutputError, OutputFile};
 pub use system::Confinement;
+pub use unfinished::remove_unfinished;
 pub use write_back::WriteBack;

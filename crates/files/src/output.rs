@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use tracing::info_span;
 
-use crate::system;
 use crate::write_back::WriteBack;
+use crate::{system, unfinished};
 
 /// How often a partial file may vanish while it is opened.
 const TRIES: usize = 16;
@@ -98,6 +98,7 @@ impl OutputFile {
         for _ in 0..TRIES {
             let file = open_locked(&partial).map_err(fail)?;
             if is_named(&file, &partial) {
+                unfinished::begun(&partial);
                 return Ok(OutputFile {
                     file,
                     target: target.to_path_buf(),
@@ -209,6 +210,7 @@ impl OutputFile {
     /// [`OutputFile::resume`].
     pub fn keep_partial(&mut self) {
         self.keep = true;
+        unfinished::ended(&self.partial);
     }
 
     /// Wraps an error of the system with the name of the target.
@@ -344,6 +346,7 @@ impl Drop for OutputFile {
         if !self.keep {
             let _ = std::fs::remove_file(&self.partial);
         }
+        unfinished::ended(&self.partial);
     }
 }
 

@@ -349,5 +349,29 @@ fn a_signal_ends_what_cannot_hear() {
     );
     signal(&child, "INT");
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(!place.path("o.gyk").exists());
+    assert!(!place.path("o.gyk").exists() && !place.path("o.gyk.partial").exists());
+}
+
+#[test]
+fn a_signal_before_the_first_stage_leaves_nothing() {
+    let place = Place::new();
+    place.simulate("2000", "2");
+    place.ok(&["-q", "count", "g.fa", "-o", "g.gyk"]);
+    let pipe = place.path("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let before = place.files();
+    let args = ["kmers", "filter", "g.gyk", "pipe", "-o", "f.fq"];
+    let mut child = place.behind("true", &args).spawn().unwrap();
+    // It waits for somebody to open the pipe.
+    let partial = place.path("f.fq.partial");
+    assert!(wait_until(&mut child, || partial.exists()));
+    signal(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(place.files(), before);
 }
