@@ -160,10 +160,20 @@ impl Search<'_> {
     }
 }
 
-/// Long segments that were found last, some for each diagonal: the seeds of a repeat lead to few of
-/// them, again and again.
+/// Long segments that were found last, one for each of some diagonals: the seeds of a repeat lead
+/// to few of them, again and again.
 struct Known {
-    slots: Vec<(i64, Range<usize>)>,
+    slots: Vec<KnownSegment>,
+}
+
+/// A segment by its diagonal in the texts.
+#[derive(Clone, Default)]
+struct KnownSegment {
+    diagonal: i64,
+    in_query: Range<usize>,
+    score: i32,
+    /// Every extension in it is known to lead to it.
+    is_closed: bool,
 }
 
 impl Known {
@@ -173,29 +183,51 @@ impl Known {
 
     fn new() -> Known {
         Known {
-            slots: vec![(0, 0..0); Known::SLOTS],
+            slots: vec![KnownSegment::default(); Known::SLOTS],
         }
     }
 
     /// The diagonal of two positions in the texts, and its slot.
-    fn slot(query: usize, subject: usize) -> (i64, usize) {
+    fn slot(&mut self, query: usize, subject: usize) -> (i64, &mut KnownSegment) {
         let diagonal = query as i64 - subject as i64;
         let mixed = (diagonal as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (diagonal, (mixed >> 54) as usize)
+        (diagonal, &mut self.slots[(mixed >> 54) as usize])
     }
 
-    /// Whether the extension of two positions is known.
-    fn has(&self, query: usize, subject: usize) -> bool {
-        let (diagonal, slot) = Known::slot(query, subject);
-        let (known, range) = &self.slots[slot];
-        *known == diagonal && range.contains(&query)
+    /// Whether the extension of two positions is known. Few segments are met twice: only then it is
+    /// seen whether this one is `closed`.
+    fn has(
+        &mut self,
+        (query, subject): (usize, usize),
+        closed: impl FnOnce([Range<usize>; 2], i32) -> bool,
+    ) -> bool {
+        let (diagonal, known) = self.slot(query, subject);
+        if known.diagonal != diagonal || !known.in_query.contains(&query) {
+            return false;
+        }
+        if !known.is_closed {
+            let own = known.in_query.clone();
+            let before = query - own.start;
+            let other = subject - before..subject - before + own.len();
+            if !closed([own, other], known.score) {
+                *known = KnownSegment::default();
+                return false;
+            }
+            known.is_closed = true;
+        }
+        true
     }
 
-    /// Notes a segment that every extension in it leads to.
+    /// Notes a segment.
     fn add(&mut self, segment: &UngappedSegment) {
         let (own, other) = (segment.in_query(), segment.in_subject());
-        let (diagonal, slot) = Known::slot(own.start, other.start);
-        self.slots[slot] = (diagonal, own);
+        let (diagonal, known) = self.slot(own.start, other.start);
+        *known = KnownSegment {
+            diagonal,
+            in_query: own,
+            score: segment.score,
+            is_closed: false,
+        };
     }
 }
 
@@ -266,9 +298,6 @@ impl Join<'_> {
     /// Extends the match of two positions. No extension leaves its sequences: a border costs more
     /// than it may lose.
     fn extend(&mut self, of_query: usize, of_subject: usize) {
-        if self.known.has(of_query, of_subject) {
-            return;
-        }
         let Search {
             queries,
             subjects,
@@ -278,6 +307,12 @@ impl Join<'_> {
         } = self.search;
         let texts = [queries.text(), subjects.text()];
         let (at, x_drop) = ((of_query, of_subject), segments.x_drop);
+        let closed = |[own, other]: [Range<usize>; 2], score| {
+            ungapped::is_closed(rows, &texts[0][own], &texts[1][other], score, x_drop)
+        };
+        if self.known.has(at, closed) {
+            return;
+        }
         let mut segment = ungapped::extend(rows, texts[0], texts[1], at, x_drop);
         self.extended += u64::from(segment.length);
         if segment.score < i32::from(self.least[of_query]) + segments.margin {
@@ -289,13 +324,7 @@ impl Join<'_> {
             return;
         }
         if segment.length >= Known::LONG {
-            let parts = (
-                &texts[0][segment.in_query()],
-                &texts[1][segment.in_subject()],
-            );
-            if ungapped::is_closed(rows, parts.0, parts.1, segment.score, x_drop) {
-                self.known.add(&segment);
-            }
+            self.known.add(&segment);
         }
         segment.query -= own[0].start as u32;
         segment.subject -= own[1].start as u32;
