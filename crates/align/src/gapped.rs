@@ -24,6 +24,25 @@ pub enum Step {
     Subject,
 }
 
+/// The kinds of steps that stand behind each other, and how many of each.
+pub fn runs(steps: &[Step]) -> impl Iterator<Item = (Step, usize)> {
+    let mut rest = steps;
+    std::iter::from_fn(move || {
+        let step = *rest.first()?;
+        let same = |other: &Step| *other == step;
+        let (blocks, _) = rest.as_chunks::<AT_ONCE>();
+        // A whole block at once, without a branch for each step.
+        let whole = |block: &&[Step; AT_ONCE]| block.iter().fold(true, |all, one| all & same(one));
+        let before = AT_ONCE * blocks.iter().take_while(whole).count();
+        let length = before + rest[before..].iter().take_while(|one| same(one)).count();
+        rest = &rest[length..];
+        Some((step, length))
+    })
+}
+
+/// Steps of a block.
+const AT_ONCE: usize = 16;
+
 /// The best alignment of a prefix of a query and a prefix of a subject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prefixes {
@@ -415,6 +434,23 @@ mod tests {
             let (score, q, s) = score_of(&query, &subject, &steps);
             assert_eq!((best, score), (expected, expected.score), "{kernels:?}");
             assert_eq!((q, s), (best.query, best.subject), "{kernels:?}");
+        }
+    }
+
+    #[test]
+    fn runs_are_those_of_neighbours() {
+        let kinds = [Step::Both, Step::Query, Step::Subject];
+        let mut state = 1_u64;
+        for _ in 0..100 {
+            let mut steps = Vec::new();
+            for _ in 0..5 {
+                state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                let step = kinds[(state >> 40) as usize % 3];
+                steps.extend(std::iter::repeat_n(step, (state >> 50) as usize % 50));
+            }
+            let expected = steps.chunk_by(|one, next| one == next);
+            let expected: Vec<(Step, usize)> = expected.map(|run| (run[0], run.len())).collect();
+            assert_eq!(runs(&steps).collect::<Vec<_>>(), expected);
         }
     }
 

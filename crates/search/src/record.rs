@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use gyrase_align::composition::AdjustmentRule;
-use gyrase_align::gapped::Step;
+use gyrase_align::gapped::{Step, runs};
 
 use crate::Sequences;
 use crate::frames::Frames;
@@ -69,15 +69,14 @@ pub(crate) fn append_hsp(to: &mut Vec<u8>, hsp: &Hsp) {
         Some(AdjustmentRule::Scaled) => 2,
         Some(AdjustmentRule::Unadjusted) => 3,
     });
-    let runs = steps.chunk_by(|one, next| one == next);
-    number(to, runs.clone().count() as u64);
-    for run in runs {
-        let kind = match run[0] {
+    number(to, runs(steps).count() as u64);
+    for (step, length) in runs(steps) {
+        let kind = match step {
             Step::Both => 0,
             Step::Query => 1,
             Step::Subject => 2,
         };
-        number(to, 3 * run.len() as u64 + kind);
+        number(to, 3 * length as u64 + kind);
     }
 }
 

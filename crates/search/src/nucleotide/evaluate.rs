@@ -1,6 +1,6 @@
 //! Alignments that are changed after their extension: cut, scored again, with fewer gaps.
 
-use gyrase_align::gapped::Step;
+use gyrase_align::gapped::{Step, runs};
 use gyrase_align::nucleotide::BASES;
 
 use super::aligned::Aligned;
@@ -64,6 +64,16 @@ struct Place {
     subject: usize,
 }
 
+impl Place {
+    /// Goes so many steps of a kind on.
+    fn go(&mut self, step: Step, length: usize) {
+        let (of_query, of_subject) = taken(step);
+        self.step += length;
+        self.query += of_query * length;
+        self.subject += of_subject * length;
+    }
+}
+
 /// The best part of an alignment, longer by the bases beside it that are equal; none where it
 /// scores too little (NCBI's `Blast_HSPReevaluateWithAmbiguitiesGapped`).
 pub(super) fn evaluate_again(
@@ -114,29 +124,31 @@ fn best_part(
         subject: aligned.subject.start,
     };
     let (mut from, mut best, mut sum, mut score) = (now, (now, now), 0, 0);
-    for run in aligned
-        .steps
-        .chunk_by(|one, next| one == next && *one != Step::Both)
-    {
-        let gap = run[0] != Step::Both;
-        sum += match gap {
-            true => -(open + extend * run.len() as i32),
-            false => {
-                let row = &scoring.scores()[usize::from(query[now.query])];
-                factor * row[usize::from(subject[now.subject])]
-            }
-        };
-        let (of_query, of_subject) = taken(run[0]);
-        now.step += run.len();
-        now.query += of_query * run.len();
-        now.subject += of_subject * run.len();
+    let least = cutoff * factor;
+    let mut after = |now: Place, gain: i32| {
+        sum += gain;
         if sum < 0 {
             (sum, from) = (0, now);
-            if score < cutoff * factor {
+            if score < least {
                 (score, best) = (0, (now, now));
             }
         } else if sum > score {
             (score, best) = (sum, (from, now));
+        }
+    };
+    for (step, length) in runs(&aligned.steps) {
+        if step != Step::Both {
+            now.go(step, length);
+            after(now, -(open + extend * length as i32));
+            continue;
+        }
+        let own = &query[now.query..][..length];
+        for (&one, &other) in std::iter::zip(own, &subject[now.subject..]) {
+            now.go(step, 1);
+            after(
+                now,
+                factor * scoring.scores()[usize::from(one)][usize::from(other)],
+            );
         }
     }
     (score / factor, best)
@@ -157,13 +169,8 @@ struct Run {
 /// Joins what two opposite gaps have between them where few bases are lost by it: greedy
 /// alignments have such gaps (NCBI's `blast_gapalign.c`: `s_ReduceGaps`).
 pub(super) fn reduce_gaps(query: &[u8], subject: &[u8], aligned: &mut Aligned) {
-    let mut runs: Vec<Run> = Vec::new();
-    for part in aligned.steps.chunk_by(|one, next| one == next) {
-        runs.push(Run {
-            step: part[0],
-            length: part.len(),
-        });
-    }
+    let runs = runs(&aligned.steps).map(|(step, length)| Run { step, length });
+    let mut runs: Vec<Run> = runs.collect();
     let (mut q, mut s) = (aligned.query.start, aligned.subject.start);
     for number in 0..runs.len() {
         let Run { step, length } = runs[number];
@@ -180,9 +187,10 @@ pub(super) fn reduce_gaps(query: &[u8], subject: &[u8], aligned: &mut Aligned) {
             _ => s += length,
         }
     }
-    let steps = runs.iter();
-    let steps = steps.flat_map(|run| std::iter::repeat_n(run.step, run.length));
-    aligned.steps = steps.collect();
+    aligned.steps.clear();
+    for Run { step, length } in runs {
+        aligned.steps.extend(std::iter::repeat_n(step, length));
+    }
 }
 
 /// Joins a gap and the one before, if they are opposite and close; where both sequences are before

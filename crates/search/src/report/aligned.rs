@@ -1,8 +1,9 @@
 //! An alignment, column by column.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use gyrase_align::gapped::Step;
+use gyrase_align::gapped::{Step, runs};
 
 use super::answer::QueryHits;
 use crate::hits::{Pair, pairs};
@@ -41,15 +42,26 @@ impl<'a> Aligned<'a> {
             gaps: 0,
             gap_openings: 0,
         };
-        let mut before = Step::Both;
-        for &step in &hsp.steps {
-            aligned.gaps += usize::from(step != Step::Both);
-            aligned.gap_openings += usize::from(step != Step::Both && step != before);
-            before = step;
-        }
-        for pair in answer.pairs(hit, hsp) {
-            aligned.identical += usize::from(pair.0 == pair.1);
-            aligned.positive += usize::from(answer.is_positive(pair));
+        let proteins = answer.program.compares() == Molecule::Protein;
+        let [query, subject] = answer.residues(hit, hsp);
+        let (mut in_query, mut in_subject) = (0, 0);
+        for (step, length) in runs(&hsp.steps) {
+            if step == Step::Both {
+                let own = &query[in_query..][..length];
+                let pairs = || std::iter::zip(own, &subject[in_subject..]);
+                let positive = |&(&one, &other): &(&u8, &u8)| answer.is_positive(one, other);
+                let identical = pairs().filter(|(one, other)| one == other).count();
+                aligned.identical += identical;
+                aligned.positive += match proteins {
+                    true => pairs().filter(positive).count(),
+                    false => identical,
+                };
+            } else {
+                aligned.gaps += length;
+                aligned.gap_openings += 1;
+            }
+            in_query += if step == Step::Subject { 0 } else { length };
+            in_subject += if step == Step::Query { 0 } else { length };
         }
         aligned
     }
@@ -93,9 +105,8 @@ impl<'a> Aligned<'a> {
             (Step::Query, QUERY) | (Step::Subject, SUBJECT) => 'D',
             _ => 'I',
         };
-        let runs = self.hsp.steps.chunk_by(|one, next| one == next);
-        let mut runs: Vec<String> = runs
-            .map(|run| format!("{}{}", run.len(), letter(run[0])))
+        let mut runs: Vec<String> = runs(&self.hsp.steps)
+            .map(|(step, length)| format!("{length}{}", letter(step)))
             .collect();
         if self.hsp.frames[reference] < 0 {
             runs.reverse();
@@ -208,9 +219,10 @@ impl<'a> Aligned<'a> {
     /// What stands between both: the residue where they are the same (`|` for nucleotides), `+`
     /// where their score is above 0.
     pub(super) fn middle(&self) -> impl Iterator<Item = u8> {
-        self.pairs().map(|pair| match pair {
+        let proteins = self.answer.program.compares() == Molecule::Protein;
+        self.pairs().map(move |pair| match pair {
             (Some(one), Some(other)) if one == other => self.middle_of(one),
-            _ if self.answer.is_positive(pair) => b'+',
+            (Some(one), Some(other)) if proteins && self.answer.is_positive(one, other) => b'+',
             _ => b' ',
         })
     }
@@ -218,14 +230,19 @@ impl<'a> Aligned<'a> {
 
 impl QueryHits<'_> {
     fn pairs<'a>(&'a self, hit: &Hit, hsp: &'a Hsp) -> impl Iterator<Item = Pair> + 'a {
+        let [query, subject] = self.residues(hit, hsp);
+        pairs(query, subject, &hsp.steps)
+    }
+
+    /// The residues of an alignment, as both frames read them.
+    fn residues<'a>(&'a self, hit: &Hit, hsp: &Hsp) -> [Cow<'a, [u8]>; 2] {
         let [of_query, of_subject] = self.frames;
         let query = self.queries.residues(self.query);
         let length = self.subjects.length(hit.subject);
         let in_subject = of_subject.place(&hsp.subject, hsp.frames[1], length);
         let query = of_query.translate(&query[self.in_query(hsp)], hsp.frames[0]);
         let subject = self.subjects.codes(hit.subject, in_subject);
-        let subject = of_subject.translate(subject, hsp.frames[1]);
-        pairs(query, subject, &hsp.steps)
+        [query, of_subject.translate(subject, hsp.frames[1])]
     }
 
     /// Where an alignment is in the query.
@@ -235,10 +252,9 @@ impl QueryHits<'_> {
         frames.place(&hsp.query, hsp.frames[0], length)
     }
 
-    fn is_positive(&self, pair: Pair) -> bool {
-        let score = |(query, subject)| self.scoring.score(query, subject);
-        let proteins = self.program.compares() == Molecule::Protein;
-        pair.0 == pair.1 || proteins && pair.0.zip(pair.1).is_some_and(|pair| score(pair) > 0)
+    /// Whether two residues of proteins are the same or score above 0.
+    fn is_positive(&self, one: u8, other: u8) -> bool {
+        one == other || self.scoring.score(one, other) > 0
     }
 }
 
