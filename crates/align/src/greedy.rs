@@ -29,6 +29,16 @@ pub struct GreedyLimits {
     pub x_drop: i32,
 }
 
+impl GreedyLimits {
+    /// Bases by which the subject may be ahead of a query of so many: each costs a gap, and no
+    /// more is lost than matches have brought and the X-drop allows.
+    fn ahead(self, query: usize) -> usize {
+        let gain = 2 * (query as i64 * i64::from(self.reward) + i64::from(self.x_drop));
+        let most = gain / i64::from(self.reward - 2 * self.penalty) + 1;
+        MOST_DIFFERENCES.min(most as usize)
+    }
+}
+
 /// The best extension, and the longest run of matches in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GreedyExtension {
@@ -191,7 +201,7 @@ impl Greedy {
         subject: Direction,
         best_only: bool,
     ) -> (Best, Front) {
-        let reach = query.length() + MOST_DIFFERENCES;
+        let reach = query.length() + limits.ahead(query.length());
         self.lengths = [query.length(), subject.length()];
         let kernels = Kernels::detect();
         kernels.run(
@@ -399,16 +409,15 @@ impl Direction<'_> {
         let read = &mut read[..length];
         match self {
             Direction::Forward(codes) => {
-                let codes = codes[..length].iter();
-                read.iter_mut()
-                    .zip(codes)
-                    .for_each(|(to, &code)| *to = each(code));
+                for (to, &code) in read.iter_mut().zip(&codes[..length]) {
+                    *to = each(code);
+                }
             }
             Direction::Backward(codes) => {
                 let codes = codes[codes.len() - length..].iter().rev();
-                read.iter_mut()
-                    .zip(codes)
-                    .for_each(|(to, &code)| *to = each(code));
+                for (to, &code) in read.iter_mut().zip(codes) {
+                    *to = each(code);
+                }
             }
         }
     }

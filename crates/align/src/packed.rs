@@ -285,11 +285,9 @@ impl Packed {
             #[inline(always)]
             || {
                 let (whole, rest) = codes.as_chunks_mut::<WINDOW>();
-                let ends = range.clone().step_by(WINDOW);
-                whole
-                    .iter_mut()
-                    .zip(ends)
-                    .for_each(|(codes, at)| self.unpack_window(at, codes));
+                for (number, codes) in whole.iter_mut().enumerate() {
+                    self.unpack_window(range.start + number * WINDOW, codes);
+                }
                 if !rest.is_empty() {
                     let mut last = [0; WINDOW];
                     self.unpack_window(range.end - rest.len(), &mut last);
