@@ -68,7 +68,7 @@ pub(crate) fn bytes_beside(
 ) -> u64 {
     // A setting that makes no sense is refused before anything is searched.
     let words = |setting: Setting| Words::bytes(letters as usize, &setting);
-    Setting::new(program, options).map_or(0, words) + stretches(threads)
+    Setting::new(program, options).map_or(0, words) + stretches(threads, letters as usize)
 }
 
 /// Letters of the queries of a batch, but for the last of them.
@@ -76,8 +76,8 @@ pub(crate) fn letters_at_once(program: Program, options: &NucleotideOptions) -> 
     Setting::new(program, options).map_or(0, |setting| setting.letters_at_once())
 }
 
-fn stretches(threads: usize) -> u64 {
-    threads as u64 * Search::thread_bytes()
+fn stretches(threads: usize, letters: usize) -> u64 {
+    threads as u64 * Search::thread_bytes(Words::most_parts(letters))
 }
 
 impl Engine for Nucleotides<'_> {
@@ -88,7 +88,8 @@ impl Engine for Nucleotides<'_> {
         progress: &Progress,
     ) -> Result<Vec<Match>, Ended> {
         let setting = &self.scoring.setting;
-        let words = Words::bytes(queries.text().len(), setting) + stretches(self.threads);
+        let letters = queries.text().len();
+        let words = Words::bytes(letters, setting) + stretches(self.threads, letters);
         let matches = words.div_ceil(3 * size_of::<Match>() as u64) as usize;
         if queries.total() == 0 || self.subjects.total() == 0 {
             return Ok(Vec::new());

@@ -89,9 +89,7 @@ fn memory(config: &Config, parts: u64) -> u64 {
             BESIDE + (288 << 10) * threads + 30 * queries + 26 * subjects / parts
         }
         // The table of words, and what a thread reads.
-        Some(_) => {
-            BESIDE + 786_432 + 33_554_432 * threads + 72 * queries + 3 * subjects / (4 * parts)
-        }
+        Some(_) => BESIDE + 786_432 + 131_072 * threads + 72 * queries + 3 * subjects / (4 * parts),
         // The longest query, and steps of alignments.
         None => BESIDE + (288 << 10) * threads + 8 * queries + 14 * subjects / parts,
     }

@@ -15,7 +15,7 @@ use super::coarse::{Coarse, PLACES, WINDOWS};
 use super::filter::Filter;
 use super::search::{Search, Stretch};
 use super::segments::Segments;
-use super::words::{BEFORE, FIRST_OF_SUBJECT, PARTS, Words};
+use super::words::{BEFORE, FIRST_OF_SUBJECT, Words};
 use crate::Match;
 use crate::engine::Ended;
 
@@ -61,9 +61,9 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Bytes that a thread takes beside its matches.
-    pub(super) fn thread_bytes() -> u64 {
-        (PARTS * KEPT * size_of::<(u64, u32)>()) as u64
+    /// Bytes that a thread takes beside its matches, where words have so many parts.
+    pub(super) fn thread_bytes(parts: usize) -> u64 {
+        (parts * KEPT * size_of::<(u64, u32)>()) as u64
     }
 }
 

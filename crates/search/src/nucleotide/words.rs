@@ -170,6 +170,11 @@ impl Words {
         1 << self.key_bits.saturating_sub(self.part_bits)
     }
 
+    /// The same of the words of a text of so many codes, at most.
+    pub(super) fn most_parts(codes: usize) -> usize {
+        if codes > FEW { PARTS } else { 1 }
+    }
+
     /// Which frame of the queries has that position of the text.
     pub(super) fn frame(&self, queries: &Sequences, position: usize) -> usize {
         let first = self.frames[position / BLOCK] as usize;
@@ -184,9 +189,10 @@ impl Words {
         let step = setting.step();
         let bits = setting.seeds.iter().map(|seed| key_bits(seed, step, codes));
         let keys = 1_u64 << bits.max().unwrap_or_default();
-        // A pair while they are sorted, a window, a position and a start; text, packed and masked.
-        let word = 2 * size_of::<u64>() + 2 * size_of::<u32>() + 3;
-        codes as u64 * word as u64 + keys / 8 + keys / 16
+        // A pair while they are sorted, a position and a start; text, packed and masked.
+        let word = size_of::<u64>() + 2 * size_of::<u32>() + 3;
+        let window = if step == 1 { size_of::<u64>() } else { 0 };
+        codes as u64 * (word + window) as u64 + keys / 8 + keys / 16
     }
 }
 
