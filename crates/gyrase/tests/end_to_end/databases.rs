@@ -521,13 +521,7 @@ fn a_signal_leaves_the_database_as_it_was() {
     let a = build(&place, &["a"], "a.gydb");
     let before = place.files();
     for (name, code) in [("INT", 130), ("TERM", 143)] {
-        assert!(
-            Command::new("mkfifo")
-                .arg(place.path("pipe"))
-                .status()
-                .unwrap()
-                .success()
-        );
+        let path = place.pipe("pipe");
         let add = [
             "db",
             "add",
@@ -541,10 +535,7 @@ fn a_signal_leaves_the_database_as_it_was() {
         ];
         let mut child = place.command(&add).stderr(Stdio::piped()).spawn().unwrap();
         // Until somebody reads, it cannot be opened: the run is at its references then.
-        let mut pipe = std::fs::File::options()
-            .write(true)
-            .open(place.path("pipe"))
-            .unwrap();
+        let mut pipe = std::fs::File::options().write(true).open(&path).unwrap();
         pipe.write_all(">x\nACGTACGATGCATCGATCAT\n".repeat(9000).as_bytes())
             .unwrap();
         assert!(
@@ -563,7 +554,7 @@ fn a_signal_leaves_the_database_as_it_was() {
         );
         drop(pipe);
         assert_eq!(child.wait().unwrap().code(), Some(code), "SIG{name}");
-        std::fs::remove_file(place.path("pipe")).unwrap();
+        std::fs::remove_file(path).unwrap();
         assert_eq!(place.files(), before, "SIG{name}");
         assert!(place.read("a.gydb") == a);
     }

@@ -44,6 +44,14 @@ impl Place {
         std::fs::set_permissions(self.path(name), own).unwrap();
     }
 
+    /// Makes a named pipe.
+    pub fn pipe(&self, name: &str) -> PathBuf {
+        let path = self.path(name);
+        let made = Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+        path
+    }
+
     pub fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }

@@ -675,14 +675,7 @@ fn letters(fastq: &[u8]) -> usize {
 fn a_stopped_run_goes_on() {
     let place = place_of_samples();
     place.write("sheet.csv", "sample,fastq_1\na,r_1.fq\nb,pipe\n");
-    let pipe = place.path("pipe");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let pipe = place.pipe("pipe");
     for (signal, code) in [("TERM", Some(143)), ("KILL", None)] {
         let mut run = place.command(&RUN).stderr(Stdio::piped()).spawn().unwrap();
         let mut reads = std::fs::File::options().write(true).open(&pipe).unwrap();

@@ -260,14 +260,7 @@ fn spilling(place: &Place) -> bool {
 
 /// A run that cannot end before its pipe does: the pipe has brought some reads already.
 fn held(place: &Place, before: &str, more: &[&str]) -> (Child, std::fs::File) {
-    let pipe = place.path("pipe");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let pipe = place.pipe("pipe");
     let args = [&COUNT[..], &["pipe"], more].concat();
     let mut child = place
         .behind(before, &args)
@@ -357,14 +350,7 @@ fn a_signal_before_the_first_stage_leaves_nothing() {
     let place = Place::new();
     place.simulate("2000", "2");
     place.ok(&["-q", "count", "g.fa", "-o", "g.gyk"]);
-    let pipe = place.path("pipe");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    place.pipe("pipe");
     let before = place.files();
     let args = ["kmers", "filter", "g.gyk", "pipe", "-o", "f.fq"];
     let mut child = place.behind("true", &args).spawn().unwrap();

@@ -130,13 +130,7 @@ fn other_verbs_are_for_one_process() {
 fn what_only_one_rank_can_read_is_refused() {
     let place = Place::new();
     place.simulate("2000", "5");
-    assert!(
-        Command::new("mkfifo")
-            .arg(place.path("pipe"))
-            .status()
-            .unwrap()
-            .success()
-    );
+    place.pipe("pipe");
     let before = place.files();
     for mpi in Mpi::all() {
         for (input, word) in [("-", "standard input"), ("pipe", "pipe is a pipe")] {
