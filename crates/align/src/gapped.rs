@@ -24,6 +24,9 @@ pub enum Step {
     Subject,
 }
 
+/// Steps that are compared at once.
+const AT_ONCE: usize = 16;
+
 /// The kinds of steps that stand behind each other, and how many of each.
 pub fn runs(steps: &[Step]) -> impl Iterator<Item = (Step, usize)> {
     let mut rest = steps;
@@ -39,9 +42,6 @@ pub fn runs(steps: &[Step]) -> impl Iterator<Item = (Step, usize)> {
         Some((step, length))
     })
 }
-
-/// Steps of a block.
-const AT_ONCE: usize = 16;
 
 /// The best alignment of a prefix of a query and a prefix of a subject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -407,6 +407,7 @@ impl Direction<'_> {
         read.clear();
         read.resize(length + 2 * AT_ONCE, end);
         let read = &mut read[..length];
+        // A closure of `for_each` would be compiled without the vectors of `Kernels::run`.
         match self {
             Direction::Forward(codes) => {
                 for (to, &code) in read.iter_mut().zip(&codes[..length]) {

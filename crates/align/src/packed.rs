@@ -285,6 +285,7 @@ impl Packed {
             #[inline(always)]
             || {
                 let (whole, rest) = codes.as_chunks_mut::<WINDOW>();
+                // A closure of `for_each` would be compiled without the vectors of `Kernels::run`.
                 for (number, codes) in whole.iter_mut().enumerate() {
                     self.unpack_window(range.start + number * WINDOW, codes);
                 }

@@ -12,6 +12,7 @@ const INFLATED_PER_SECOND: f64 = 600e6;
 
 /// Bytes of memory that a process takes that has classified next to nothing, as measured.
 const STARTED: u64 = 60 << 18;
+
 /// Letters of a line of answers beside the name: for a read that nothing is found of, and with
 /// four taxa of eight digits.
 const LINE: [u64; 2] = [13, 70];

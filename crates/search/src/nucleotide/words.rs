@@ -106,11 +106,9 @@ impl Words {
         let starts: Vec<Range<usize>> = starts.collect();
         let count = starts.iter().map(Range::len).sum();
         self.key_bits = key_bits(&self.seed, self.step, count);
-        self.part_bits = self.key_bits;
-        if count > FEW {
-            let bits = self.key_bits.saturating_sub(PARTS.ilog2());
-            self.part_bits = bits.max(LEAST_PART_BITS);
-        }
+        let parts = Words::most_parts(count);
+        let bits = self.key_bits.saturating_sub(parts.ilog2());
+        self.part_bits = bits.max(LEAST_PART_BITS);
         self.sort(masked, starts, count, threads);
     }
 
@@ -170,9 +168,9 @@ impl Words {
         1 << self.key_bits.saturating_sub(self.part_bits)
     }
 
-    /// The same of the words of a text of so many codes, at most.
-    pub(super) fn most_parts(codes: usize) -> usize {
-        if codes > FEW { PARTS } else { 1 }
+    /// The same of so many words, at most.
+    pub(super) fn most_parts(words: usize) -> usize {
+        if words > FEW { PARTS } else { 1 }
     }
 
     /// Which frame of the queries has that position of the text.
