@@ -243,23 +243,46 @@ impl Extension {
     }
 
     fn steps_back(&self, end: Prefixes, steps: &mut Vec<Step>) {
-        let (mut row, mut column) = (end.query, end.subject);
-        let mut by = 0;
-        while row > 0 || column > 0 {
-            let (first, at) = self.rows[row];
-            let reached = self.reached[at + column / CELLS - first][column % CELLS];
-            by = match by {
-                BY_QUERY if reached & QUERY_GOES_ON != 0 => BY_QUERY,
-                BY_SUBJECT if reached & SUBJECT_GOES_ON != 0 => BY_SUBJECT,
-                _ => reached & FROM,
-            };
-            steps.push(match by {
-                BY_QUERY => Step::Query,
-                BY_SUBJECT => Step::Subject,
-                _ => Step::Both,
-            });
-            row -= usize::from(by != BY_SUBJECT);
-            column -= usize::from(by != BY_QUERY);
+        let mut walk = Walk::from(end);
+        while walk.row > 0 || walk.column > 0 {
+            let (first, at) = self.rows[walk.row];
+            let column = walk.column;
+            steps.push(walk.back(self.reached[at + column / CELLS - first][column % CELLS]));
+        }
+    }
+}
+
+/// The way back through the cells of an extension.
+pub(crate) struct Walk {
+    pub row: usize,
+    pub column: usize,
+    by: u8,
+}
+
+impl Walk {
+    /// From the last cell on.
+    pub(crate) fn from(end: Prefixes) -> Walk {
+        Walk {
+            row: end.query,
+            column: end.subject,
+            by: 0,
+        }
+    }
+
+    /// Goes to the cell before, from one that was reached like this.
+    #[inline(always)]
+    pub(crate) fn back(&mut self, reached: u8) -> Step {
+        self.by = match self.by {
+            BY_QUERY if reached & QUERY_GOES_ON != 0 => BY_QUERY,
+            BY_SUBJECT if reached & SUBJECT_GOES_ON != 0 => BY_SUBJECT,
+            _ => reached & FROM,
+        };
+        self.row -= usize::from(self.by != BY_SUBJECT);
+        self.column -= usize::from(self.by != BY_QUERY);
+        match self.by {
+            BY_QUERY => Step::Query,
+            BY_SUBJECT => Step::Subject,
+            _ => Step::Both,
         }
     }
 }

@@ -394,10 +394,35 @@ pub enum Direction<'b> {
     Backward(&'b [u8]),
 }
 
-impl Direction<'_> {
+impl<'b> Direction<'b> {
     fn length(&self) -> usize {
+        self.codes().len()
+    }
+
+    fn codes(&self) -> &'b [u8] {
         let (Direction::Forward(codes) | Direction::Backward(codes)) = self;
-        codes.len()
+        codes
+    }
+
+    /// Some codes from number `at` on, with ends behind them.
+    #[inline]
+    pub(crate) fn some<const N: usize>(self, at: usize, end: u8) -> [u8; N] {
+        let codes = self.codes();
+        let from = at.min(codes.len());
+        let to = (at + N).min(codes.len());
+        let codes = match self {
+            Direction::Forward(_) => &codes[from..to],
+            Direction::Backward(_) => &codes[codes.len() - to..codes.len() - from],
+        };
+        let mut some = codes.try_into().unwrap_or_else(|_| {
+            let mut some = [end; N];
+            some[..codes.len()].copy_from_slice(codes);
+            some
+        });
+        if let Direction::Backward(_) = self {
+            some[..codes.len()].reverse();
+        }
+        some
     }
 
     /// Reads so many at most, as something else each, and puts an end behind them.

@@ -33,6 +33,7 @@ pub mod composition;
 pub mod gapped;
 pub mod genetic_code;
 pub mod greedy;
+pub mod inter_sequence;
 pub mod local;
 pub mod mask;
 pub mod matrix;

@@ -14,7 +14,7 @@ use crate::{Hit, Match, QueryHits, SearchError, Sequences, Summary};
 /// Queries of a thread that are aligned before the first of them is given.
 const AHEAD: usize = 64;
 
-/// Shares for each thread of the subjects of one query.
+/// Shares for each thread of the subjects of one query, and of queries that are aligned together.
 const SHARES: usize = 4;
 
 pub(crate) type Each<'e, E> = &'e mut dyn FnMut(&QueryHits) -> Result<(), E>;
@@ -122,15 +122,22 @@ impl<E: From<SearchError>> Batches<'_, E> {
             return Ok(());
         }
         // While some are aligned the answers of those before are given.
-        let align = |aligner: &mut Box<dyn Align + Send + '_>, &(query, matches): &(Query, _)| {
+        let align = |aligner: &mut Box<dyn Align + Send + '_>, some: &&[(Query, _)]| {
             progress.go_on()?;
-            let hits = aligner.hits(query, matches);
-            progress.advance(1);
+            let hits = aligner.hits_of_all(some);
+            progress.advance(some.len() as u64);
             Ok::<_, SearchError>(hits)
         };
-        in_order_ahead(aligners, &all, AHEAD * threads, align, |hits| {
-            next += 1;
-            self.give(next - 1, hits)
+        let share = all.len() / (SHARES * threads);
+        let together = share.clamp(1, engine.aligned_together());
+        let some: Vec<_> = all.chunks(together).collect();
+        let ahead = (AHEAD / together).max(1) * threads;
+        in_order_ahead(aligners, &some, ahead, align, |hits| {
+            for hits in hits {
+                self.give(next, hits)?;
+                next += 1;
+            }
+            Ok(())
         })
     }
 

@@ -28,14 +28,25 @@ pub(crate) trait Engine: Sync {
         PROTEINS_AT_ONCE
     }
 
-    /// What aligns one query after the other; each thread has its own.
+    /// Queries that are best aligned together, at most.
+    fn aligned_together(&self) -> usize {
+        1
+    }
+
+    /// What aligns queries; each thread has its own.
     fn aligner(&self) -> Box<dyn Align + Send + '_>;
 }
 
-/// Aligns one query after the other.
+/// Aligns queries.
 pub(crate) trait Align {
     /// The best subjects of a query, by the matches of its frames.
     fn hits(&mut self, query: Query, matches: &[Match]) -> Vec<Hit>;
+
+    /// The same of several queries.
+    fn hits_of_all(&mut self, queries: &[(Query, &[Match])]) -> Vec<Vec<Hit>> {
+        let hits = |&(query, matches): &_| self.hits(query, matches);
+        queries.iter().map(hits).collect()
+    }
 }
 
 /// A query, as its frames read it.

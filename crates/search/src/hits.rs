@@ -110,6 +110,10 @@ impl<T> Best<T> {
         }
     }
 
+    pub(crate) fn extend(&mut self, more: impl IntoIterator<Item = T>) {
+        more.into_iter().for_each(|one| self.push(one));
+    }
+
     /// The best, in their order.
     pub(crate) fn sorted(mut self) -> Vec<T> {
         self.leave_best();

@@ -21,6 +21,7 @@ mod words;
 
 use std::ops::{Range, RangeInclusive};
 
+use gyrase_align::inter_sequence::Extensions;
 use gyrase_align::ungapped::UngappedSegment;
 use gyrase_work::Progress;
 
@@ -28,7 +29,7 @@ use crate::engine::{Align, Ended, Engine, Query};
 use crate::hits::{Best, Hit, Hsp, Match};
 use crate::{DatabaseSize, HitLimits, Program, SearchError, Sequences};
 use aligned::Aligned;
-use alignments::PairAligner;
+use alignments::{Locus, LocusAligner};
 use options::Setting;
 use search::Search;
 use words::Words;
@@ -37,6 +38,11 @@ pub use options::{NucleotideOptions, Strands};
 pub(crate) use scoring::NucleotideScoring;
 pub use seed::TemplateType;
 pub(crate) use words::MASKED;
+
+/// Letters of subjects at loci that are extended side by side.
+const LETTERS_AT_ONCE: usize = 1 << 21;
+/// Queries that are aligned together, so that there is enough to extend side by side.
+const QUERIES_AT_ONCE: usize = 32;
 
 /// A search of nucleotides.
 pub(crate) struct Nucleotides<'s> {
@@ -67,8 +73,10 @@ pub(crate) fn bytes_beside(
     threads: usize,
 ) -> u64 {
     // A setting that makes no sense is refused before anything is searched.
-    let words = |setting: Setting| Words::bytes(letters as usize, &setting);
-    Setting::new(program, options).map_or(0, words) + stretches(threads, letters as usize)
+    Setting::new(program, options).map_or(0, |setting| {
+        let words = Words::bytes(letters as usize, &setting);
+        words + of_threads(threads, &setting, letters as usize)
+    })
 }
 
 /// Letters of the queries of a batch, but for the last of them.
@@ -76,8 +84,23 @@ pub(crate) fn letters_at_once(program: Program, options: &NucleotideOptions) -> 
     Setting::new(program, options).map_or(0, |setting| setting.letters_at_once())
 }
 
-fn stretches(threads: usize, letters: usize) -> u64 {
-    threads as u64 * Search::thread_bytes(Words::most_parts(letters))
+/// Bytes of threads that find matches and align: of what they read, and of what they extend side by
+/// side.
+fn of_threads(threads: usize, setting: &Setting, letters: usize) -> u64 {
+    let beside = match setting.is_greedy() {
+        true => 0,
+        false => Extensions::bytes(),
+    };
+    let aligned = beside + letters_of_loci(setting) as u64;
+    threads as u64 * (Search::thread_bytes(Words::most_parts(letters)) + aligned)
+}
+
+/// Letters of subjects at loci that are aligned at a time.
+fn letters_of_loci(setting: &Setting) -> usize {
+    match setting.is_greedy() {
+        true => 0,
+        false => LETTERS_AT_ONCE,
+    }
 }
 
 impl Engine for Nucleotides<'_> {
@@ -89,7 +112,7 @@ impl Engine for Nucleotides<'_> {
     ) -> Result<Vec<Match>, Ended> {
         let setting = &self.scoring.setting;
         let letters = queries.text().len();
-        let words = Words::bytes(letters, setting) + stretches(self.threads, letters);
+        let words = Words::bytes(letters, setting) + of_threads(self.threads, setting, letters);
         let matches = words.div_ceil(3 * size_of::<Match>() as u64) as usize;
         if queries.total() == 0 || self.subjects.total() == 0 {
             return Ok(Vec::new());
@@ -127,119 +150,180 @@ impl Engine for Nucleotides<'_> {
         most / 10..=most
     }
 
+    fn aligned_together(&self) -> usize {
+        match self.scoring.setting.is_greedy() {
+            true => 1,
+            false => QUERIES_AT_ONCE,
+        }
+    }
+
     fn aligner(&self) -> Box<dyn Align + Send + '_> {
         Box::new(Aligner {
             subjects: self.subjects,
             scoring: self.scoring,
-            pairs: PairAligner::new(self.scoring),
+            loci: LocusAligner::new(self.scoring),
         })
     }
 }
 
-/// Aligns one query after the other.
+/// Aligns queries.
 struct Aligner<'s> {
     subjects: &'s Sequences,
     scoring: &'s NucleotideScoring,
-    pairs: PairAligner<'s>,
+    loci: LocusAligner<'s>,
 }
 
 impl Align for Aligner<'_> {
     fn hits(&mut self, query: Query, matches: &[Match]) -> Vec<Hit> {
-        let mut matches: Vec<&Match> = matches.iter().collect();
-        // By subject, then by frame: the order of both is there already.
-        matches.sort_by_key(|found| found.subject);
-        let mut hits = Best::new(self.scoring.limits.top, Hit::order);
-        for of_subject in matches.chunk_by(|one, next| one.subject == next.subject) {
-            if let Some(hit) = self.align(query, of_subject) {
-                hits.push(hit);
+        self.hits_of_all(&[(query, matches)]).concat()
+    }
+
+    fn hits_of_all(&mut self, queries: &[(Query, &[Match])]) -> Vec<Vec<Hit>> {
+        let best = |_: &_| Best::new(self.scoring.limits.top, Hit::order);
+        let mut all: Vec<Best<Hit>> = queries.iter().map(best).collect();
+        let places = self.places(queries);
+        let mut rest = &places[..];
+        let most = letters_of_loci(&self.scoring.setting);
+        // Those of a query and a subject that came so far.
+        let (mut of, mut aligned) = ((0, 0), Vec::new());
+        while !rest.is_empty() {
+            let mut letters = 0;
+            let some = rest.iter().take_while(|place| {
+                let fits = letters <= most;
+                letters += place.stretch.len();
+                fits
+            });
+            let (some, others) = rest.split_at(some.count());
+            rest = others;
+            for (place, more) in some.iter().zip(self.align(queries, some)) {
+                let next = (place.query, place.subject);
+                if of != next {
+                    all[of.0].extend(self.hit(queries, of, std::mem::take(&mut aligned)));
+                    of = next;
+                }
+                let frame = place.frame - queries[place.query].0.first;
+                aligned.extend(more.into_iter().map(|one| (frame, one)));
             }
         }
-        hits.sorted()
+        if !places.is_empty() {
+            all[of.0].extend(self.hit(queries, of, aligned));
+        }
+        all.into_iter().map(Best::sorted).collect()
     }
 }
 
+/// A place in a subject where a frame of a query has segments, so far from others that nothing
+/// reaches from one to the other.
+struct Place {
+    /// Number of the query, of those that are aligned together.
+    query: usize,
+    frame: usize,
+    subject: usize,
+    /// What of the subject may be reached; segments are relative to it.
+    stretch: Range<usize>,
+    segments: Vec<UngappedSegment>,
+}
+
 impl Aligner<'_> {
-    /// The alignments of a query with a subject, if there is one.
-    fn align(&mut self, query: Query, matches: &[&Match]) -> Option<Hit> {
-        let number = matches[0].subject as usize;
-        let length = query.residues().len();
-        let of_subject = self.subjects.range(number).len();
-        let effective = self.scoring.effective(length);
-        let mut all: Vec<(usize, Aligned)> = Vec::new();
-        for of_frame in matches.chunk_by(|one, next| one.query == next.query) {
-            let frame = of_frame[0].query as usize;
-            let segments = of_frame.iter().map(|found| found.segment).collect();
-            let aligned = self.align_frame(query.frames.residues(frame), number, segments);
-            all.extend(aligned.into_iter().map(|one| (frame - query.first, one)));
+    /// By query, subject and frame.
+    fn places(&self, queries: &[(Query, &[Match])]) -> Vec<Place> {
+        let mut places = Vec::new();
+        for (number, (query, matches)) in queries.iter().enumerate() {
+            let mut matches: Vec<&Match> = matches.iter().collect();
+            // By subject, then by frame: the order of both is there already.
+            matches.sort_by_key(|found| found.subject);
+            let same = |one: &&Match, next: &&Match| {
+                (one.subject, one.query) == (next.subject, next.query)
+            };
+            for of_frame in matches.chunk_by(same) {
+                self.places_of(number, query, of_frame, &mut places);
+            }
         }
+        places
+    }
+
+    /// Those of a frame of a query in a subject.
+    fn places_of(&self, number: usize, query: &Query, matches: &[&Match], places: &mut Vec<Place>) {
+        let (frame, subject) = (matches[0].query as usize, matches[0].subject as usize);
+        let length = self.subjects.range(subject).len();
+        let reach = self.scoring.reach(query.frames.residues(frame).len());
+        let mut segments: Vec<UngappedSegment> = matches.iter().map(|one| one.segment).collect();
+        segments.sort_by_key(|segment| segment.subject);
+        let first = places.len();
+        for segment in segments {
+            let range = segment.in_subject();
+            let stretch = range.start.saturating_sub(reach)..(range.end + reach).min(length);
+            match places[first..].last_mut() {
+                Some(place) if stretch.start < place.stretch.end => {
+                    place.stretch.end = place.stretch.end.max(stretch.end);
+                    place.segments.push(segment);
+                }
+                _ => places.push(Place {
+                    query: number,
+                    frame,
+                    subject,
+                    stretch,
+                    segments: vec![segment],
+                }),
+            }
+        }
+        for place in &mut places[first..] {
+            let start = place.stretch.start as u32;
+            place
+                .segments
+                .iter_mut()
+                .for_each(|segment| segment.subject -= start);
+        }
+    }
+
+    /// The good alignments at places.
+    fn align(&mut self, queries: &[(Query, &[Match])], places: &[Place]) -> Vec<Vec<Aligned>> {
+        let loci = places.iter().map(|place| {
+            let query = queries[place.query].0.frames.residues(place.frame);
+            Locus {
+                query,
+                subject: self.subjects.codes(place.subject, place.stretch.clone()),
+                segments: &place.segments,
+                cutoff: self.scoring.cutoff(query.len()),
+            }
+        });
+        let loci: Vec<Locus> = loci.collect();
+        let aligned = self.loci.align(&loci);
+        let good = |((place, locus), all): ((&Place, &Locus), Vec<Aligned>)| {
+            let all = all.into_iter().filter(|one| {
+                let covers = self.scoring.covers(one.query.len(), locus.query.len());
+                covers && self.is_similar(locus.query, &locus.subject, one)
+            });
+            all.map(|one| one.behind(place.stretch.start)).collect()
+        };
+        places.iter().zip(&loci).zip(aligned).map(good).collect()
+    }
+
+    /// What a query has in common with a subject, by the alignments of its frames.
+    fn hit(
+        &self,
+        queries: &[(Query, &[Match])],
+        (query, subject): (usize, usize),
+        mut all: Vec<(usize, Aligned)>,
+    ) -> Option<Hit> {
+        let query = queries[query].0;
+        let lengths = [query.residues().len(), self.subjects.range(subject).len()];
+        let effective = self.scoring.effective(lengths[0]);
         all.sort_by_cached_key(|(_, one)| one.rank());
         let limits = self.scoring.limits;
         let hsps = all.into_iter().map(|(frame, one)| {
             let evalue = self.scoring.evalue(one.score, effective);
             let bits = self.scoring.bits(one.score);
-            hsp(frame, one, [length, of_subject], evalue, bits)
+            hsp(frame, one, lengths, evalue, bits)
         });
         let hsps = hsps.filter(|hsp| hsp.evalue <= limits.evalue);
         let hsps: Vec<Hsp> = hsps.take(limits.max_hsps).collect();
         let rank_score = hsps.first()?.score;
         Some(Hit {
-            subject: number,
+            subject,
             rank_score,
             hsps,
         })
-    }
-
-    /// The good alignments of a frame of a query with a subject. Segments so far from each other
-    /// that nothing reaches from one to the other are aligned by themselves.
-    fn align_frame(
-        &mut self,
-        query: &[u8],
-        subject: usize,
-        mut segments: Vec<UngappedSegment>,
-    ) -> Vec<Aligned> {
-        let length = self.subjects.range(subject).len();
-        let reach = self.scoring.reach(query.len());
-        let window = |segment: &UngappedSegment| {
-            let range = segment.in_subject();
-            range.start.saturating_sub(reach)..(range.end + reach).min(length)
-        };
-        segments.sort_by_key(|segment| segment.subject);
-        let (mut all, mut rest) = (Vec::new(), &segments[..]);
-        while let Some(first) = rest.first() {
-            let (mut stretch, mut near) = (window(first), 1);
-            while let Some(next) = rest
-                .get(near)
-                .map(window)
-                .filter(|next| next.start < stretch.end)
-            {
-                (stretch.end, near) = (stretch.end.max(next.end), near + 1);
-            }
-            all.append(&mut self.align_near(query, subject, stretch, &rest[..near]));
-            rest = &rest[near..];
-        }
-        all
-    }
-
-    /// The same of segments in a stretch of the subject.
-    fn align_near(
-        &mut self,
-        query: &[u8],
-        subject: usize,
-        stretch: Range<usize>,
-        segments: &[UngappedSegment],
-    ) -> Vec<Aligned> {
-        let codes = self.subjects.codes(subject, stretch.clone());
-        let own = segments.iter().map(|segment| UngappedSegment {
-            subject: segment.subject - stretch.start as u32,
-            ..*segment
-        });
-        let cutoff = self.scoring.cutoff(query.len());
-        let aligned = self.pairs.align(query, &codes, own, cutoff).into_iter();
-        let good = aligned.filter(|one| {
-            let covers = self.scoring.covers(one.query.len(), query.len());
-            covers && self.is_similar(query, &codes, one)
-        });
-        good.map(|one| one.behind(stretch.start)).collect()
     }
 
     /// Whether enough columns are equal.

@@ -79,6 +79,9 @@ fn letters(path: &Path) -> u64 {
     lines.map(|line| line.len() as u64).sum()
 }
 
+/// Letters of subjects, and cells of extensions.
+const SIDE_BY_SIDE: u64 = (1 << 21) + (65_792 + (64 << 9)) + ((1 << 17) + 256) * 32;
+
 /// Memory in which a part of the subjects is one of so many.
 fn memory(config: &Config, parts: u64) -> u64 {
     let (queries, subjects) = (letters(&config.queries[0]), letters(&config.subjects[0]));
@@ -88,8 +91,14 @@ fn memory(config: &Config, parts: u64) -> u64 {
         Some(Program::Tblastx) => {
             BESIDE + (288 << 10) * threads + 30 * queries + 26 * subjects / parts
         }
-        // The table of words, and what a thread reads.
-        Some(_) => BESIDE + 786_432 + 131_072 * threads + 72 * queries + 3 * subjects / (4 * parts),
+        // The table of words, what a thread reads, and what it extends side by side.
+        Some(_) => {
+            BESIDE
+                + 786_432
+                + (131_072 + SIDE_BY_SIDE) * threads
+                + 72 * queries
+                + 3 * subjects / (4 * parts)
+        }
         // The longest query, and steps of alignments.
         None => BESIDE + (288 << 10) * threads + 8 * queries + 14 * subjects / parts,
     }

@@ -11,6 +11,7 @@ mod avx2;
 mod avx512;
 pub(crate) mod cells;
 mod gains;
+pub(crate) mod inter_sequence;
 mod kernels;
 mod lanes;
 mod load;

@@ -1,16 +1,20 @@
-//! From segments to gapped alignments of a query and a subject, by BLAST's rules for which of them
-//! count.
+//! From segments to gapped alignments of queries and subjects, by BLAST's rules for which of them
+//! count: each begins when it is known that no better one of its locus has it in itself, so that
+//! those of many loci are extended side by side.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use gyrase_align::arch::Kernels;
-use gyrase_align::gapped::{Extension, Prefixes};
+use gyrase_align::gapped::{Extension, ExtensionLimits, Prefixes, Scores};
 use gyrase_align::greedy::{Direction, Greedy, GreedyLimits};
+use gyrase_align::inter_sequence::{Extended, Extensions, MOST_ROWS, Pair, Pairs};
 use gyrase_align::ungapped::UngappedSegment;
 
 use super::aligned::Aligned;
 use super::evaluate::{cut_back, cut_front, evaluate_again, reduce_gaps};
+use super::options::Setting;
 use super::scoring::{NucleotideScoring, Pass};
 
 /// Diagonals between an alignment and one inside of it that is told apart (BLAST's
@@ -20,6 +24,8 @@ const APART_OF_GREEDY: u64 = 6;
 /// A run of so many equal bases is long enough to begin in its middle (NCBI's
 /// `BlastGetStartForGappedAlignmentNucl`).
 const LONG_RUN: usize = 20;
+/// Loci that are not worth it to extend side by side.
+const FEW: usize = 8;
 
 /// Alignments in which others may be, by the diagonals of their ends.
 struct Kept {
@@ -72,126 +78,124 @@ impl Kept {
     }
 }
 
-/// Aligns a frame of a query and a subject.
-pub(super) struct PairAligner<'s> {
+/// A place in a subject where a frame of a query has segments.
+pub(super) struct Locus<'s> {
+    /// The frame.
+    pub query: &'s [u8],
+    /// What of the subject alignments may reach.
+    pub subject: Cow<'s, [u8]>,
+    pub segments: &'s [UngappedSegment],
+    /// What an alignment scores at least.
+    pub cutoff: i32,
+}
+
+/// Aligns at loci.
+pub(super) struct LocusAligner<'s> {
     scoring: &'s NucleotideScoring,
     extension: Extension,
+    extensions: Extensions,
     greedy: Greedy,
 }
 
-impl<'s> PairAligner<'s> {
-    pub(super) fn new(scoring: &'s NucleotideScoring) -> PairAligner<'s> {
-        PairAligner {
+impl<'s> LocusAligner<'s> {
+    pub(super) fn new(scoring: &'s NucleotideScoring) -> LocusAligner<'s> {
+        let Setting {
+            reward, penalty, ..
+        } = scoring.setting;
+        let kernels = Kernels::detect();
+        LocusAligner {
             scoring,
-            extension: Extension::new(Kernels::detect()),
+            extension: Extension::new(kernels),
+            extensions: Extensions::new(kernels, reward, penalty),
             greedy: Greedy::default(),
         }
     }
 
-    /// The alignments that score enough, the best first.
-    pub(super) fn align(
-        &mut self,
-        query: &[u8],
-        subject: &[u8],
-        segments: impl Iterator<Item = UngappedSegment>,
-        cutoff: i32,
-    ) -> Vec<Aligned> {
-        let first = self.first(query, subject, segments, cutoff);
-        let mut kept = Kept::new(self.is_greedy());
-        for aligned in first {
-            if !kept.contain(&aligned) {
-                kept.push(self.last(query, subject, &aligned));
+    /// The alignments of each locus that score enough, the best first.
+    pub(super) fn align(&mut self, loci: &[Locus]) -> Vec<Vec<Aligned>> {
+        let of_segments = |locus: &Locus| {
+            let mut all: Vec<Aligned> = locus.segments.iter().map(Aligned::of).collect();
+            all.sort_by_key(Aligned::rank);
+            all
+        };
+        let all = loci.iter().map(of_segments).collect();
+        let first = self.pass(Pass::First, loci, all).into_iter().map(|all| {
+            let mut all = without_common_ends(all);
+            all.sort_by_key(Aligned::rank);
+            all
+        });
+        let first = first.collect();
+        let last = self.pass(Pass::Last, loci, first);
+        let apart = |(locus, all): (&Locus, Vec<Aligned>)| {
+            let mut all = self.purge(locus, all);
+            all.sort_by_key(Aligned::rank);
+            let mut kept = Kept::new(self.is_greedy());
+            for aligned in all {
+                if !kept.contain(&aligned) {
+                    kept.push(aligned);
+                }
             }
-        }
-        let mut all = self.purge(query, subject, kept.all, cutoff);
-        all.sort_by_key(Aligned::rank);
-        let mut kept = Kept::new(self.is_greedy());
-        for aligned in all {
-            if !kept.contain(&aligned) {
-                kept.push(aligned);
-            }
-        }
-        kept.all
+            kept.all
+        };
+        loci.iter().zip(last).map(apart).collect()
     }
 
     fn is_greedy(&self) -> bool {
         self.scoring.setting.is_greedy()
     }
 
-    /// Extends segments that are in no better alignment, the best first.
-    fn first(
-        &mut self,
-        query: &[u8],
-        subject: &[u8],
-        segments: impl Iterator<Item = UngappedSegment>,
-        cutoff: i32,
-    ) -> Vec<Aligned> {
-        let mut segments: Vec<Aligned> = segments.map(|segment| Aligned::of(&segment)).collect();
-        segments.sort_by_key(Aligned::rank);
-        let mut kept = Kept::new(self.is_greedy());
-        for mut segment in segments {
-            if kept.contain(&segment) {
-                continue;
+    /// Extends the alignments of each locus that are in no better one, the best first.
+    fn pass(&mut self, pass: Pass, loci: &[Locus], all: Vec<Vec<Aligned>>) -> Vec<Vec<Aligned>> {
+        let greedy = self.is_greedy();
+        let waiting = |(locus, all): (_, Vec<Aligned>)| Waiting {
+            pass,
+            greedy,
+            locus,
+            rest: all.into_iter(),
+            kept: Kept::new(greedy),
+            start: (0, 0),
+            sides: [None, None],
+        };
+        let mut all: Vec<Waiting> = loci.iter().zip(all).map(waiting).collect();
+        if greedy {
+            for one in &mut all {
+                while one.begin().is_some() {
+                    let aligned = self.extend_greedily(pass, one.locus, one.start);
+                    one.take(aligned);
+                }
             }
-            let aligned = if self.is_greedy() {
-                let middle = segment.query.len() / 2;
-                segment.start = (segment.query.start + middle, segment.subject.start + middle);
-                self.extend_greedily(query, subject, segment.start)
-            } else {
-                segment.start = run_start(query, subject, &segment);
-                self.extend(query, subject, segment.start)
+        } else {
+            let limits = self.scoring.extension(pass);
+            let mut ready: Vec<usize> = (0..all.len()).collect();
+            // Those end together that are about as long.
+            ready.sort_by_key(|&locus| all[locus].length());
+            let mut extending = Extending {
+                pass,
+                extension: &mut self.extension,
+                scores: self.scoring.scores(),
+                limits,
+                ready,
+                behind: None,
+                all: &mut all,
             };
-            if aligned.score >= cutoff {
-                kept.push(aligned);
+            match pass {
+                _ if loci.len() < FEW || !self.extensions.have_room(limits) => extending.alone(),
+                Pass::First => self.extensions.run::<false>(limits, &mut extending),
+                Pass::Last => self.extensions.run::<true>(limits, &mut extending),
             }
         }
-        let mut all = without_common_ends(kept.all);
-        all.sort_by_key(Aligned::rank);
-        all
+        all.into_iter().map(|one| one.kept.all).collect()
     }
 
-    fn extend(&mut self, query: &[u8], subject: &[u8], start: (usize, usize)) -> Aligned {
-        let limits = self.scoring.extension(Pass::First);
-        let scores = self.scoring.scores();
-        let (q, s) = (query.split_at(start.0), subject.split_at(start.1));
-        let extension = &mut self.extension;
-        let left = extension.extend(scores, limits, q.0.iter().rev(), s.0.iter().rev());
-        let right = extension.extend(scores, limits, q.1.iter(), s.1.iter());
-        Aligned {
-            query: start.0 - left.query..start.0 + right.query,
-            subject: start.1 - left.subject..start.1 + right.subject,
-            score: left.score + right.score,
-            start,
-            steps: Vec::new(),
-        }
-    }
-
-    /// The last extension of an alignment, with its steps.
-    fn last(&mut self, query: &[u8], subject: &[u8], aligned: &Aligned) -> Aligned {
-        let start = run_start(query, subject, aligned);
-        if self.is_greedy() {
-            return self.last_greedily(query, subject, start);
-        }
-        let limits = self.scoring.extension(Pass::Last);
-        let scores = self.scoring.scores();
-        let (q, s) = (query.split_at(start.0), subject.split_at(start.1));
-        let (mut steps, mut back) = (Vec::new(), Vec::new());
-        let extension = &mut self.extension;
-        let (before, of_subject) = (q.0.iter().rev(), s.0.iter().rev());
-        let left = extension.trace(scores, limits, before, of_subject, &mut steps);
-        let right = extension.trace(scores, limits, q.1.iter(), s.1.iter(), &mut back);
-        steps.extend(back.into_iter().rev());
-        Aligned {
-            query: start.0 - left.query..start.0 + right.query,
-            subject: start.1 - left.subject..start.1 + right.subject,
-            score: left.score + right.score,
-            start,
-            steps,
+    fn extend_greedily(&mut self, pass: Pass, locus: &Locus, start: (usize, usize)) -> Aligned {
+        match pass {
+            Pass::First => self.first_greedily(locus.query, &locus.subject, start),
+            Pass::Last => self.last_greedily(locus.query, &locus.subject, start),
         }
     }
 
     /// The first extension of a segment from its start on, which moves to a long run.
-    fn extend_greedily(&mut self, query: &[u8], subject: &[u8], start: (usize, usize)) -> Aligned {
+    fn first_greedily(&mut self, query: &[u8], subject: &[u8], start: (usize, usize)) -> Aligned {
         let limits = self.scoring.greedy(Pass::First);
         let (before, behind) = around(query, subject, start);
         let right = self.greedy.extend(limits, behind[0], behind[1]);
@@ -226,7 +230,7 @@ impl<'s> PairAligner<'s> {
     /// Leaves one of those that begin or end together, and of the others what is beyond it
     /// (NCBI's `Blast_HSPListPurgeHSPsWithCommonEndpoints` and
     /// `Blast_HSPReevaluateWithAmbiguitiesGapped`).
-    fn purge(&self, query: &[u8], subject: &[u8], all: Vec<Aligned>, cutoff: i32) -> Vec<Aligned> {
+    fn purge(&self, locus: &Locus, all: Vec<Aligned>) -> Vec<Aligned> {
         let (mut kept, mut parts) = (Vec::new(), Vec::new());
         for aligned in by_start(all) {
             match kept.last() {
@@ -252,11 +256,163 @@ impl<'s> PairAligner<'s> {
         if self.is_greedy() {
             parts.append(&mut whole);
         }
-        let again = parts.into_iter();
-        whole.extend(
-            again.filter_map(|part| evaluate_again(query, subject, part, self.scoring, cutoff)),
-        );
+        let again = |part| {
+            let Locus { query, cutoff, .. } = *locus;
+            evaluate_again(query, &locus.subject, part, self.scoring, cutoff)
+        };
+        whole.extend(parts.into_iter().filter_map(again));
         whole
+    }
+}
+
+/// The alignments of a locus that wait for those before them.
+struct Waiting<'s> {
+    pass: Pass,
+    greedy: bool,
+    locus: &'s Locus<'s>,
+    rest: std::vec::IntoIter<Aligned>,
+    kept: Kept,
+    /// Where the one that is extended begins, and what was found on its sides.
+    start: (usize, usize),
+    sides: [Option<Extended>; 2],
+}
+
+impl<'s> Waiting<'s> {
+    /// Bases of the query in the longest.
+    fn length(&self) -> usize {
+        let lengths = self.rest.as_slice().iter().map(|one| one.query.len());
+        lengths.max().unwrap_or_default()
+    }
+
+    /// The next that is in no better one.
+    fn begin(&mut self) -> Option<Aligned> {
+        let next = self.rest.find(|next| !self.kept.contain(next))?;
+        self.start = match self.pass {
+            Pass::First if self.greedy => {
+                let middle = next.query.len() / 2;
+                (next.query.start + middle, next.subject.start + middle)
+            }
+            _ => run_start(self.locus.query, &self.locus.subject, &next),
+        };
+        Some(next)
+    }
+
+    /// Takes what became of it.
+    fn take(&mut self, aligned: Aligned) {
+        if self.pass == Pass::Last || aligned.score >= self.locus.cutoff {
+            self.kept.push(aligned);
+        }
+    }
+
+    /// What is before its start, and behind.
+    fn pairs(&self) -> [Pair<'s>; 2] {
+        let (q, s) = (
+            self.locus.query.split_at(self.start.0),
+            self.locus.subject.split_at(self.start.1),
+        );
+        [(q.0, s.0, true), (q.1, s.1, false)].map(|(query, subject, backward)| Pair {
+            query,
+            subject,
+            backward,
+        })
+    }
+
+    /// Takes what was found on a side; true once both are known.
+    fn take_side(&mut self, side: usize, found: Extended) -> bool {
+        self.sides[side] = Some(found);
+        let [Some(before), Some(behind)] = &mut self.sides else {
+            return false;
+        };
+        let (start, mut steps) = (self.start, std::mem::take(&mut before.1));
+        steps.extend(behind.1.drain(..).rev());
+        let (before, behind) = (before.0, behind.0);
+        self.sides = [None, None];
+        self.take(Aligned {
+            query: start.0 - before.query..start.0 + behind.query,
+            subject: start.1 - before.subject..start.1 + behind.subject,
+            score: before.score + behind.score,
+            start,
+            steps,
+        });
+        true
+    }
+}
+
+/// Gives the sides of alignments of many loci, and takes what was found.
+struct Extending<'e, 's> {
+    pass: Pass,
+    extension: &'e mut Extension,
+    scores: &'e Scores,
+    limits: ExtensionLimits,
+    all: &'e mut [Waiting<'s>],
+    /// The loci whose next alignment may begin.
+    ready: Vec<usize>,
+    /// The locus of which the side behind the start is next.
+    behind: Option<usize>,
+}
+
+impl Extending<'_, '_> {
+    /// Extends one after the other.
+    fn alone(&mut self) {
+        while let Some(locus) = self.ready.pop() {
+            while self.all[locus].begin().is_some() {
+                self.both_alone(locus);
+            }
+        }
+    }
+
+    fn both_alone(&mut self, locus: usize) {
+        for (side, pair) in self.all[locus].pairs().into_iter().enumerate() {
+            let found = self.one_alone(&pair);
+            self.all[locus].take_side(side, found);
+        }
+    }
+
+    fn one_alone(&mut self, pair: &Pair) -> Extended {
+        let (scores, limits) = (self.scores, self.limits);
+        let extension = &mut *self.extension;
+        match self.pass {
+            Pass::First => extension.pair::<false>(scores, limits, pair),
+            Pass::Last => extension.pair::<true>(scores, limits, pair),
+        }
+    }
+}
+
+impl<'s> Pairs<'s> for Extending<'_, 's> {
+    fn next(&mut self, rows: usize) -> Option<(usize, Pair<'s>)> {
+        if let Some(locus) = self.behind.take() {
+            return Some((2 * locus + 1, self.all[locus].pairs()[1]));
+        }
+        let is_last = self.pass == Pass::Last;
+        let is_long = |length: usize| is_last && length > MOST_ROWS;
+        while let Some(&locus) = self.ready.last() {
+            let length = self.all[locus].length();
+            if length > rows && !is_long(length) {
+                return None;
+            }
+            self.ready.pop();
+            while let Some(aligned) = self.all[locus].begin() {
+                if is_long(aligned.query.len()) {
+                    // Others would wait for it.
+                    self.both_alone(locus);
+                    continue;
+                }
+                self.behind = Some(locus);
+                return Some((2 * locus, self.all[locus].pairs()[0]));
+            }
+        }
+        None
+    }
+
+    fn done(&mut self, number: usize, extended: Option<Extended>) {
+        let (locus, side) = (number / 2, number % 2);
+        let found = match extended {
+            Some(found) => found,
+            None => self.one_alone(&self.all[locus].pairs()[side]),
+        };
+        if self.all[locus].take_side(side, found) {
+            self.ready.push(locus);
+        }
     }
 }
 
