@@ -246,13 +246,18 @@ impl Aligner<'_> {
     fn places_of(&self, number: usize, query: &Query, matches: &[&Match], places: &mut Vec<Place>) {
         let (frame, subject) = (matches[0].query as usize, matches[0].subject as usize);
         let length = self.subjects.range(subject).len();
-        let reach = self.scoring.reach(query.frames.residues(frame).len());
-        let mut segments: Vec<UngappedSegment> = matches.iter().map(|one| one.segment).collect();
-        segments.sort_by_key(|segment| segment.subject);
+        let letters = query.frames.residues(frame).len();
+        let gaps = self.scoring.gaps(letters);
+        let reached = |segment: UngappedSegment| {
+            let (query, subject) = (segment.in_query(), segment.in_subject());
+            let start = subject.start.saturating_sub(query.start + gaps);
+            let end = subject.end + (letters - query.end) + gaps;
+            (start..end.min(length), segment)
+        };
+        let mut segments: Vec<_> = matches.iter().map(|one| reached(one.segment)).collect();
+        segments.sort_by_key(|(stretch, _)| stretch.start);
         let first = places.len();
-        for segment in segments {
-            let range = segment.in_subject();
-            let stretch = range.start.saturating_sub(reach)..(range.end + reach).min(length);
+        for (stretch, segment) in segments {
             match places[first..].last_mut() {
                 Some(place) if stretch.start < place.stretch.end => {
                     place.stretch.end = place.stretch.end.max(stretch.end);

@@ -105,21 +105,21 @@ impl NucleotideScoring {
         }
     }
 
-    /// Letters of a subject that alignments of a query of so many may reach from a segment on: one
-    /// of the first pass, then one of the last that begins in it.
-    pub(super) fn reach(&self, query: usize) -> usize {
+    /// Letters of a subject that gaps may take to each side of a segment of a query of so many. All
+    /// extensions begin on the diagonal of the segment, but for the last greedy one, which begins
+    /// where the first may have come.
+    pub(super) fn gaps(&self, query: usize) -> usize {
         let Setting {
             reward,
             penalty,
             costs,
             ..
         } = self.setting;
-        let (gap, drop) = match self.setting.is_greedy() {
-            true => (-penalty, self.greedy(Pass::Last).x_drop),
-            false => (costs.extend, self.extension(Pass::Last).x_drop),
+        let (gap, drop, passes) = match self.setting.is_greedy() {
+            true => (-penalty, self.greedy(Pass::Last).x_drop, 2),
+            false => (costs.extend, self.extension(Pass::Last).x_drop, 1),
         };
-        let gaps = (reward as usize * query + drop as usize) / gap.max(1) as usize;
-        2 * (query + gaps)
+        passes * (reward as usize * query + drop as usize) / gap.max(1) as usize
     }
 
     /// The effective search space of a query of a length.
