@@ -239,6 +239,7 @@ impl Extensions {
         };
         lane
     }
+
     /// Loads bases of the subject from before a column on.
     fn load_subject(&mut self, at: usize, lane: &mut Lane, column: usize) {
         let codes: [u8; ROWS] = lane.pair.along(lane.pair.subject).some(column - 1, END);
