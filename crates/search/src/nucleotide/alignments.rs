@@ -26,6 +26,8 @@ const APART_OF_GREEDY: u64 = 6;
 const LONG_RUN: usize = 20;
 /// Loci that are not worth it to extend side by side.
 const FEW: usize = 8;
+/// Bases of a query whose extensions others would wait for.
+const LONG: usize = 2048;
 
 /// Alignments in which others may be, by the diagonals of their ends.
 struct Kept {
@@ -278,9 +280,17 @@ struct Waiting<'s> {
 }
 
 impl<'s> Waiting<'s> {
-    /// Bases of the query in the longest.
+    /// Bases of the query that an alignment has, or may have where that is not known yet.
+    fn length_of(&self, aligned: &Aligned) -> usize {
+        match self.pass {
+            Pass::First => self.locus.query.len(),
+            Pass::Last => aligned.query.len(),
+        }
+    }
+
+    /// Those of the longest.
     fn length(&self) -> usize {
-        let lengths = self.rest.as_slice().iter().map(|one| one.query.len());
+        let lengths = self.rest.as_slice().iter().map(|one| self.length_of(one));
         lengths.max().unwrap_or_default()
     }
 
@@ -383,16 +393,18 @@ impl<'s> Pairs<'s> for Extending<'_, 's> {
         if let Some(locus) = self.behind.take() {
             return Some((2 * locus + 1, self.all[locus].pairs()[1]));
         }
-        let is_last = self.pass == Pass::Last;
-        let is_long = |length: usize| is_last && length > MOST_ROWS;
+        let most = match self.pass {
+            Pass::First => LONG,
+            Pass::Last => MOST_ROWS,
+        };
         while let Some(&locus) = self.ready.last() {
             let length = self.all[locus].length();
-            if length > rows && !is_long(length) {
+            if length > rows && length <= most {
                 return None;
             }
             self.ready.pop();
             while let Some(aligned) = self.all[locus].begin() {
-                if is_long(aligned.query.len()) {
+                if self.all[locus].length_of(&aligned) > most {
                     // Others would wait for it.
                     self.both_alone(locus);
                     continue;
