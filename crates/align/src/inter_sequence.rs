@@ -92,9 +92,8 @@ pub struct Extensions {
     /// The bases of some rows.
     queries: [[i8; PAIRS]; ROWS],
     reached: Vec<Reached>,
-    /// Per row, from a number on: its first diagonal, and where it is in `reached`.
+    /// Per row, from number 1 on: its first diagonal, and where it is in `reached`.
     rows: Vec<(usize, usize)>,
-    first_row: usize,
 }
 
 /// A pair in its lane.
@@ -133,7 +132,6 @@ impl Extensions {
             queries: [[NO_BASE; PAIRS]; ROWS],
             reached: Vec::with_capacity(MOST_REACHED + BAND),
             rows: Vec::new(),
-            first_row: 0,
         }
     }
 
@@ -167,12 +165,13 @@ impl Extensions {
             if lanes.iter().all(Option::is_none) {
                 self.reached.clear();
                 self.rows.clear();
-                (self.number, self.first_row) = (0, 1);
+                self.number = 0;
             }
             let rows = if TRACE { self.rows_left() } else { usize::MAX };
             for (at, lane) in lanes.iter_mut().enumerate() {
                 if lane.is_none() {
-                    *lane = pairs.next(rows).map(|one| self.start(limits, at, one));
+                    let Some(next) = pairs.next(rows) else { break };
+                    *lane = Some(self.start(limits, at, next));
                 }
             }
             if lanes.iter().all(Option::is_none) {
@@ -335,7 +334,7 @@ impl Extensions {
         if TRACE {
             let mut walk = Walk::from(best);
             while walk.row > 0 {
-                let (first, offset) = self.rows[lane.start + walk.row - self.first_row];
+                let (first, offset) = self.rows[lane.start + walk.row - 1];
                 let place = MIDDLE + walk.column - walk.row;
                 let both = self.reached[offset + place - first][at % (PAIRS / 2)];
                 steps.push(walk.back(both >> (4 * (at / (PAIRS / 2)))));

@@ -280,18 +280,13 @@ struct Waiting<'s> {
 }
 
 impl<'s> Waiting<'s> {
-    /// Bases of the query that an alignment has, or may have where that is not known yet.
-    fn length_of(&self, aligned: &Aligned) -> usize {
+    /// Bases of the query that the longest has, or may have where that is not known yet.
+    fn length(&self) -> usize {
+        let rest = self.rest.as_slice().iter();
         match self.pass {
             Pass::First => self.locus.query.len(),
-            Pass::Last => aligned.query.len(),
+            Pass::Last => rest.map(|one| one.query.len()).max().unwrap_or_default(),
         }
-    }
-
-    /// Those of the longest.
-    fn length(&self) -> usize {
-        let lengths = self.rest.as_slice().iter().map(|one| self.length_of(one));
-        lengths.max().unwrap_or_default()
     }
 
     /// The next that is in no better one.
@@ -404,7 +399,11 @@ impl<'s> Pairs<'s> for Extending<'_, 's> {
             }
             self.ready.pop();
             while let Some(aligned) = self.all[locus].begin() {
-                if self.all[locus].length_of(&aligned) > most {
+                let length = match self.pass {
+                    Pass::First => length,
+                    Pass::Last => aligned.query.len(),
+                };
+                if length > most {
                     // Others would wait for it.
                     self.both_alone(locus);
                     continue;
