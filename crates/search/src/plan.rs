@@ -134,6 +134,8 @@ struct Held {
     at_once: bool,
     letters: Estimate,
     sequences: Estimate,
+    /// Letters of the longest sequence of a database.
+    longest: u64,
     /// Bytes of titles.
     titles: u64,
     /// Bytes for decompressing.
@@ -162,6 +164,11 @@ impl Held {
             at_once: known.is_some() || !sources.iter().any(SequenceSource::is_pipe),
             letters: Estimate::exactly(0),
             sequences: Estimate::exactly(0),
+            longest: sources
+                .iter()
+                .filter_map(SequenceSource::longest)
+                .max()
+                .unwrap_or_default(),
             titles: 0,
             inflating: 0,
             masks: sources.iter().map(SequenceSource::masks).sum(),
@@ -201,6 +208,11 @@ impl Held {
     /// Letters of one, in the mean.
     fn mean(&self, letters: u64) -> u64 {
         letters / self.sequences.least.max(1)
+    }
+
+    /// Letters of the longest; of files the mean, as these are not read.
+    fn longest(&self, letters: u64) -> u64 {
+        self.longest.max(self.mean(letters))
     }
 }
 
@@ -263,7 +275,7 @@ impl Planning<'_> {
     fn taken(&self, [queries, subjects]: [u64; 2]) -> [u64; 3] {
         let lengths = [
             self.queries.bytes(queries, false, self.config.masks.case()),
-            self.queries.mean(queries),
+            self.queries.longest(queries),
             queries,
         ];
         let needs = Needs::of_lengths(self.config, self.program, self.frames, lengths);
@@ -300,7 +312,7 @@ impl Planning<'_> {
     /// The least memory: queries may take half, and so may a sequence of what they leave.
     fn least_memory(&self, letters: [u64; 2]) -> u64 {
         let [queries, _, beside] = self.taken(letters);
-        let longest = self.subjects.mean(letters[1]);
+        let longest = self.subjects.longest(letters[1]);
         let case = self.config.db_mask.case();
         let longest = self.subjects.letters(longest, self.is_packed(), case);
         BESIDE + queries + (beside + 2 * weight(self.frames[1]) * longest).max(queries)

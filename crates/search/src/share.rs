@@ -75,16 +75,15 @@ pub fn run_in(
     let agree = |bytes| Ok(world.min(&[bytes])?[0]);
     let prepared = Prepared::new(&without_aside(config), Source::ALL, true, &agree, progress)?;
     report.suits(prepared.program)?;
-    let question = question(config, report, &prepared);
+    let ranks = match waiting.resume {
+        true => OF_ANY,
+        false => world.ranks() as u64,
+    };
+    let batches = batches(&prepared, ranks);
+    let question = question(config, report, &prepared, &batches);
     if !world.all_equal(&[crc32fast::hash(question.as_bytes()).into()])? {
         return Err(SearchError::DifferentQuestions);
     }
-    let ranks = if waiting.resume {
-        OF_ANY
-    } else {
-        world.ranks() as u64
-    };
-    let batches = batches(&prepared, ranks);
     if world.rank() == 0 && !waiting.resume {
         clear_kept(&waiting.folder);
     }
@@ -184,8 +183,13 @@ fn without_aside(config: &Config) -> Config {
     }
 }
 
-/// What a search is about, in a line.
-fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
+/// What a search is about, and how it is divided, in a line.
+fn question(
+    config: &Config,
+    report: &Report,
+    prepared: &Prepared,
+    batches: &[Range<usize>],
+) -> String {
     let Prepared {
         program,
         queries,
@@ -205,7 +209,9 @@ fn question(config: &Config, report: &Report, prepared: &Prepared) -> String {
     let written = report.question();
     let protein = config.protein.question();
     let asked = format!("{program:?} {sensitivity:?} {protein} {nucleotide:?} {translation:?}");
-    let asked = format!("{asked} {masks:?} {limits:?} {size:?}");
+    let ends = batches.iter().flat_map(|batch| batch.end.to_le_bytes());
+    let divided = crc32fast::hash(&ends.collect::<Vec<u8>>());
+    let asked = format!("{asked} {masks:?} {limits:?} {size:?} {divided}");
     format!("gyrase search {version} {asked} {digests:?} {written}")
 }
 

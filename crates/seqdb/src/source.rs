@@ -171,6 +171,15 @@ impl SequenceSource {
             }),
         }
     }
+
+    /// Letters of its longest sequence, where that is known without reading them.
+    pub fn longest(&self) -> Option<u64> {
+        match self {
+            SequenceSource::Fasta(_) | SequenceSource::Text(..) => None,
+            SequenceSource::Gysd(database) => Some(database.summary().longest),
+            SequenceSource::Blast(database) => Some(database.longest()),
+        }
+    }
 }
 
 /// How much a source holds.

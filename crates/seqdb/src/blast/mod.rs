@@ -109,6 +109,12 @@ impl BlastDatabase {
         self.volumes.iter().map(Volume::total).sum()
     }
 
+    /// Letters of the longest sequence.
+    pub(crate) fn longest(&self) -> u64 {
+        let longest = self.volumes.iter().map(Volume::longest);
+        longest.max().unwrap_or_default()
+    }
+
     /// Masks of all volumes, or a few more than there are; nothing where none was made with masks.
     pub(crate) fn masks(&self) -> Option<u64> {
         let masks: Vec<u64> = self.volumes.iter().filter_map(Volume::masks).collect();

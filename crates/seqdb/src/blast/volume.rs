@@ -26,6 +26,8 @@ pub(super) struct Volume {
     len: usize,
     /// Letters of all.
     total: u64,
+    /// Letters of the longest.
+    longest: u64,
     /// Where the lists of the index begin: of headers, of sequences, of ambiguities.
     lists: [usize; 3],
     masks: Option<Masks>,
@@ -56,10 +58,10 @@ impl Volume {
             fields.skip(length as usize)?;
         }
         let len = fields.number()? as usize;
-        // In the other order of bytes; then those of the longest.
+        // In the other order of bytes.
         let total = fields.bytes(8)?.try_into().expect("eight bytes");
         let total = u64::from_le_bytes(total);
-        fields.skip(4)?;
+        let longest = fields.number()?.into();
         let list = 4 * (len + 1);
         let first = fields.at;
         let lists = [first, first + list, first + 2 * list];
@@ -72,6 +74,7 @@ impl Volume {
             letters,
             len,
             total,
+            longest,
             lists,
             index,
         })
@@ -88,6 +91,11 @@ impl Volume {
     /// Letters of all sequences.
     pub fn total(&self) -> u64 {
         self.total
+    }
+
+    /// Letters of the longest sequence.
+    pub fn longest(&self) -> u64 {
+        self.longest
     }
 
     /// Letters of a sequence, at most.
