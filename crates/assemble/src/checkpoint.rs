@@ -8,13 +8,13 @@ use std::sync::Arc;
 use gyrase_fabric::{Alone, Numbers, SpillFolder, World, numbers};
 use gyrase_tabulate::{KeptWork, clear_kept, spill_path};
 
-use crate::BaseString;
 use crate::clean::Cleaned;
 use crate::config::{AssemblyError, Config};
 use crate::graph::{Graph, Pieces, compact};
 use crate::solid::KmerDepth;
 use crate::stage::GraphStage;
 use crate::unitigs::records::{put_bases, take_bases};
+use crate::{BaseSlice, BaseString};
 
 numbers!(KmerDepth { least, peak });
 numbers!(Cleaned {
@@ -140,7 +140,7 @@ impl State {
         let mut bases = BaseString::default();
         for way in graph.nodes() {
             (graph.length(way), graph.count(way)).put(&mut numbers);
-            graph.codes(way).iter().for_each(|&code| bases.push(code));
+            graph.bases(way).append_to(&mut bases);
         }
         let mut bytes = (numbers.len() as u64).to_le_bytes().to_vec();
         bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
@@ -163,8 +163,7 @@ impl State {
         let (mut pieces, mut at) = (Pieces::default(), 0);
         for _ in 0..usize::take(&mut numbers) {
             let (length, count) = <(usize, u64)>::take(&mut numbers);
-            let codes: Vec<u8> = (at..at + length).map(|place| bases.base(place)).collect();
-            pieces.push(&codes, count);
+            pieces.push_bases(BaseSlice::of(&bases, at..at + length), count);
             at += length;
         }
         State {

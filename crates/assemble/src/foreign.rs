@@ -62,7 +62,7 @@ pub fn phix(graph: &Graph) -> Vec<Way> {
         .flat_map(|strand| words(strand.iter().filter_map(|&letter| encode(letter))))
         .collect();
     let is_phix = |way: &Way| {
-        let words = words(graph.codes(*way).iter().copied());
+        let words = words(graph.codes(*way).into_iter());
         let found: HashSet<u64> = words.filter(|word| wanted.contains(word)).collect();
         2 * found.len() > PHIX.len() - WORD
     };

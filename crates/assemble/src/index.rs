@@ -2,6 +2,7 @@
 
 use gyrase_kmer::mix;
 
+use crate::BaseSlice;
 use crate::graph::{Graph, Way};
 use crate::rolling::Rolling;
 
@@ -40,7 +41,7 @@ impl<'g> Index<'g> {
     /// When the graph has 2^31 bases or more.
     pub fn of_minimizers(graph: &'g Graph, k: usize, neighbours: usize) -> Index<'g> {
         assert!(
-            graph.bases() < SEVERAL as usize,
+            graph.total() < SEVERAL as usize,
             "a graph has less than 2^31 bases"
         );
         let kmers = Kmers {
@@ -141,9 +142,10 @@ impl Kmers<'_> {
     /// Calls `each` with the hash and the place of every k-mer that is least among neighbours,
     /// wherever these begin. Those beyond the node are unknown: as if they were all greater.
     fn for_each_kept(&self, mut each: impl FnMut(u64, u32)) {
-        let mut start = 0;
+        let (mut start, mut codes) = (0, Vec::new());
         for way in self.graph.nodes() {
-            let codes = self.graph.codes(way);
+            codes.clear();
+            self.graph.bases(way).append_codes(&mut codes);
             let kmers = codes.len() + 1 - self.k;
             let mut window = self.rolling.start(&codes[..self.k]);
             let mut least = Least::new(0, self.neighbours);
@@ -167,16 +169,30 @@ impl Kmers<'_> {
     fn are_same(&self, kept: u32, place: u32) -> bool {
         let at = |place: u32| self.graph.at((place & !SEVERAL) as usize);
         let ((way, at), (other, from)) = (at(kept), at(place));
-        let window = &self.graph.codes(other)[from..from + self.k];
-        self.way(way, at, window).is_some()
+        let window = self.graph.bases(other).slice(from..from + self.k);
+        let places = self.places(way, at);
+        places
+            .into_iter()
+            .any(|(way, at)| self.at(way, at) == window)
     }
 
     /// The direction of a node in which it has `window` at the place of `at` in the forward one.
     fn way(&self, way: Way, at: usize, window: &[u8]) -> Option<(Way, usize)> {
+        let places = self.places(way, at).into_iter();
+        let has = |&(way, at): &(Way, usize)| self.at(way, at).equal(window) == self.k;
+        places.into_iter().find(has)
+    }
+
+    /// The place of a k-mer in both directions of a node, by that in the forward one.
+    fn places(&self, way: Way, at: usize) -> [(Way, usize); 2] {
         let back = self.graph.length(way) - self.k - at;
         [(way, at), (way.flipped(), back)]
-            .into_iter()
-            .find(|&(way, at)| &self.graph.codes(way)[at..at + self.k] == window)
+    }
+
+    /// The k-mer at a place of a way.
+    #[inline]
+    fn at(&self, way: Way, at: usize) -> BaseSlice<'_> {
+        self.graph.bases(way).slice(at..at + self.k)
     }
 }
 

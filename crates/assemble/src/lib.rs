@@ -36,6 +36,7 @@
 //! assert_eq!(unitigs.junction::<1>(end).letters(4), b"TACA"); // of all three
 //! ```
 
+mod base_slice;
 mod base_string;
 mod checkpoint;
 mod clean;
@@ -65,6 +66,7 @@ pub mod unitigs;
 mod walk;
 pub mod write;
 
+pub use base_slice::BaseSlice;
 pub use base_string::BaseString;
 pub use checkpoint::{Resumed, forget};
 pub use clean::Cleaned;

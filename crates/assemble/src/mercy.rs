@@ -143,7 +143,7 @@ mod tests {
         let (closed, added) = spared(&graph, &reads, Mercy::Gaps);
         // Windows begin before 40 and from 60 on; those between are 20.
         assert_eq!((closed.len(), added), (1, 20));
-        assert_eq!(closed.bases(), genome.len());
+        assert_eq!(closed.total(), genome.len());
         let (_, added) = spared(&graph, &reads[1..], Mercy::Gaps);
         assert_eq!(added, 0);
     }
@@ -156,6 +156,6 @@ mod tests {
         let reads = [genome[20..60].to_vec(), other];
         let (grown, added) = spared(&graph, &reads, Mercy::Ends);
         assert_eq!((grown.len(), added), (1, 10 + 20));
-        assert_eq!(grown.bases(), 100 - 20);
+        assert_eq!(grown.total(), 100 - 20);
     }
 }

@@ -52,7 +52,7 @@ pub fn scaffolds(graph: &Graph, open: &[OpenJoin]) -> Vec<Scaffold> {
         let mut scaffold = Scaffold {
             ways: vec![at],
             gaps: Vec::new(),
-            codes: graph.codes(at).to_vec(),
+            codes: graph.codes(at),
         };
         seen.insert(at.node());
         while let Some(&(to, gap, pairs)) =
@@ -62,7 +62,7 @@ pub fn scaffolds(graph: &Graph, open: &[OpenJoin]) -> Vec<Scaffold> {
             scaffold.gaps.push((gap, pairs));
             let unknown = gap.max(SHORTEST) as usize;
             scaffold.codes.resize(scaffold.codes.len() + unknown, NONE);
-            scaffold.codes.extend_from_slice(graph.codes(to));
+            graph.bases(to).append_codes(&mut scaffold.codes);
             at = to;
         }
         scaffolds.push(scaffold);
@@ -136,9 +136,9 @@ mod tests {
             String::from_utf8(text).unwrap().replace('\n', "")
         };
         let own = |way: Way| {
-            let codes = graph.codes(way).iter();
+            let codes = graph.codes(way).into_iter();
             codes
-                .map(|&code| char::from(decode(code)))
+                .map(|code| char::from(decode(code)))
                 .collect::<String>()
         };
         let (n, more) = ("N".repeat(10), "N".repeat(15));

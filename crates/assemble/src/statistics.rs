@@ -15,9 +15,10 @@ pub struct Statistics {
 
 impl Statistics {
     /// Of sequences of codes, those above 3 no base.
-    pub fn of<'c>(sequences: impl IntoIterator<Item = &'c [u8]>) -> Statistics {
+    pub fn of(sequences: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Statistics {
         let mut statistics = Statistics::default();
         for codes in sequences {
+            let codes = codes.as_ref();
             statistics.lengths.push(codes.len() as u64);
             statistics.gc += codes.iter().filter(|&&code| code == 1 || code == 2).count() as u64;
             statistics.unknown += codes.iter().filter(|&&code| code > 3).count() as u64;
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn of_nothing_everything_is_zero() {
-        let nothing = Statistics::of([]);
+        let nothing = Statistics::of([[]; 0]);
         let mut text = Vec::new();
         nothing.write(&nothing, "x", &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();

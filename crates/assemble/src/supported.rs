@@ -66,11 +66,11 @@ fn pieces(graph: &Graph, joins: &[SeenJoins; 2]) -> (Pieces, u64) {
     let (k, mut pieces, mut cut) = (graph.k(), Pieces::default(), 0);
     let mut places = Vec::new();
     for way in graph.nodes() {
-        let (kmers, codes) = (graph.kmers(way) as usize, graph.codes(way));
+        let (kmers, codes) = (graph.kmers(way) as usize, graph.bases(way));
         let mut push = |from: usize, to: usize| {
             if from < to {
                 let count = graph.count_of(way, (to - from) as u64);
-                pieces.push(&codes[from..to + k - 1], count);
+                pieces.push_bases(codes.slice(from..to + k - 1), count);
             }
         };
         unseen(graph, way, joins, &mut places);
@@ -123,7 +123,7 @@ struct SeenJoins<'g> {
 
 impl<'g> SeenJoins<'g> {
     fn none(graph: &'g Graph, around: usize) -> SeenJoins<'g> {
-        let words = graph.bases().div_ceil(64);
+        let words = graph.total().div_ceil(64);
         SeenJoins {
             graph,
             around,

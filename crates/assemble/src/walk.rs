@@ -95,8 +95,8 @@ impl<'g> Walker<'g> {
         // The base before the open window ended a stretch; windows with it may be in the graph.
         let least = open.saturating_sub(k - 1);
         loop {
-            let codes = self.graph.codes(way);
-            while offset > 0 && at > least && codes[offset - 1] == run[at - 1] {
+            let bases = self.graph.bases(way);
+            while offset > 0 && at > least && bases.base(offset - 1) == run[at - 1] {
                 (offset, at, kmers) = (offset - 1, at - 1, kmers + 1);
             }
             steps.push(Step {
@@ -109,8 +109,8 @@ impl<'g> Walker<'g> {
                 break;
             }
             let before = |before: &Way| {
-                let codes = self.graph.codes(*before);
-                codes[codes.len() - k] == run[at - 1]
+                let bases = self.graph.bases(*before);
+                bases.base(bases.len() - k) == run[at - 1]
             };
             let Some(found) = self.graph.before(way).find(before) else {
                 break;
@@ -126,12 +126,13 @@ impl<'g> Walker<'g> {
         let k = self.graph.k();
         let (mut way, mut place, mut base) = (way, offset + k, at + k);
         loop {
-            let codes = &self.graph.codes(way)[place..];
-            let equal = equal_bases(codes, &run[base..]);
+            let bases = self.graph.bases(way);
+            let bases = bases.slice(place..bases.len());
+            let equal = bases.equal(&run[base..]);
             base += equal;
             let last = steps.last_mut().expect("a walk has a step");
             last.kmers += equal;
-            if base == run.len() || equal < codes.len() {
+            if base == run.len() || equal < bases.len() {
                 return base;
             }
             let Some(next) = self.graph.next_with(way, run[base]) else {
@@ -147,20 +148,4 @@ impl<'g> Walker<'g> {
             (way, place) = (next, k);
         }
     }
-}
-
-/// How many bases at the beginning of both are equal.
-#[inline]
-pub fn equal_bases(one: &[u8], other: &[u8]) -> usize {
-    let (eights, _) = one.as_chunks::<8>();
-    let (others, _) = other.as_chunks::<8>();
-    for (eight, (a, b)) in eights.iter().zip(others).enumerate() {
-        let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-        if differ != 0 {
-            return 8 * eight + (differ.trailing_zeros() / 8) as usize;
-        }
-    }
-    let from = 8 * eights.len().min(others.len());
-    let rest = one[from..].iter().zip(&other[from..]);
-    from + rest.take_while(|(a, b)| a == b).count()
 }

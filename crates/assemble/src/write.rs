@@ -5,9 +5,10 @@ use std::io::{self, Write};
 
 use gyrase_seq::decode;
 
+use crate::BaseSlice;
 use crate::graph::{Graph, Way};
 use crate::index::Index;
-use crate::walk::{Step, equal_bases};
+use crate::walk::Step;
 
 /// How contigs are named, each by its number from 1, which it has in all files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,7 +87,7 @@ pub fn fasta(
 ) -> io::Result<()> {
     for way in graph.nodes().filter(|&way| graph.length(way) >= least) {
         writeln!(out, ">{}", style.header(graph, way))?;
-        wrapped(&letters(graph.codes(way)), out)?;
+        wrapped(&letters(graph.bases(way)), out)?;
     }
     Ok(())
 }
@@ -131,7 +132,7 @@ pub fn gfa_with_paths(
             let is_whole = step.offset == 0 && step.kmers as u64 == graph.kmers(step.way);
             is_whole || step.at == 0 || step.at + step.kmers == kmers
         };
-        path.extend(steps(graph, &index, contigs.codes(contig)).filter(passes));
+        path.extend(steps(graph, &index, &contigs.codes(contig)).filter(passes));
         let named = |step: &Step| format!("{}{}", name(step.way), sign(step.way));
         let segments: Vec<String> = path.iter().map(named).collect();
         let overlap = |two: &[Step]| two[0].at + two[0].kmers + graph.k() - 1 - two[1].at;
@@ -168,7 +169,8 @@ fn steps<'c>(
     let mut from = 0;
     std::iter::from_fn(move || {
         let (at, way, offset) = index.first(codes, from)?;
-        let bases = equal_bases(&graph.codes(way)[offset..], &codes[at..]);
+        let bases = graph.bases(way);
+        let bases = bases.slice(offset..bases.len()).equal(&codes[at..]);
         let kmers = bases + 1 - graph.k();
         from = at + kmers;
         Some(Step {
@@ -199,7 +201,7 @@ fn nodes(graph: &Graph, name: impl Fn(Way) -> String, out: &mut dyn Write) -> io
     writeln!(out, "H\tVN:Z:1.0")?;
     for way in graph.nodes() {
         write!(out, "S\t{}\t", name(way))?;
-        out.write_all(&letters(graph.codes(way)))?;
+        out.write_all(&letters(graph.bases(way)))?;
         let (length, count) = (graph.length(way), graph.count(way));
         let depth = depth(graph, way, 2);
         writeln!(out, "\tLN:i:{length}\tKC:i:{count}\tDP:f:{depth}")?;
@@ -216,8 +218,8 @@ fn nodes(graph: &Graph, name: impl Fn(Way) -> String, out: &mut dyn Write) -> io
     Ok(())
 }
 
-fn letters(codes: &[u8]) -> Vec<u8> {
-    codes.iter().map(|&code| decode(code)).collect()
+fn letters(bases: BaseSlice) -> Vec<u8> {
+    bases.codes().into_iter().map(decode).collect()
 }
 
 #[cfg(test)]

@@ -312,12 +312,7 @@ fn genomes_of_a_metagenome_are_there_at_their_own_depths() {
     let mixed = |keep_strains| Sample::Metagenome { keep_strains };
     let letters = |graph: &Graph, least: usize| -> Vec<Vec<u8>> {
         let long = graph.nodes().filter(|&way| graph.length(way) >= least);
-        let letters = |way| {
-            graph
-                .codes(way)
-                .iter()
-                .map(|&code| gyrase_seq::decode(code))
-        };
+        let letters = |way| graph.codes(way).into_iter().map(gyrase_seq::decode);
         long.map(|way| letters(way).collect()).collect()
     };
     let assembly = assemble_of(folder.path(), &files, 1, mixed(false));
@@ -423,6 +418,6 @@ fn reads_that_are_shorter_than_an_anchor_are_assembled() {
         2,
         Sample::Metagenome { keep_strains },
     );
-    assert!(found.graph.k() < 31 && found.graph.bases() > genome.len() / 2);
+    assert!(found.graph.k() < 31 && found.graph.total() > genome.len() / 2);
     assert!(found.resolved.inserts.is_none(), "nodes are short");
 }

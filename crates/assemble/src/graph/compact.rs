@@ -2,9 +2,10 @@
 
 use gyrase_kmer::{Key, Kmer, with_words};
 
-use super::nodes::{Graph, Pieces, complement, shape_of};
+use super::nodes::{Graph, Pieces, shape_of};
 use super::sequences::{Extended, Sequences};
 use super::way::Way;
+use crate::{BaseSlice, BaseString};
 
 /// Ends of sequences that are looked at together.
 const AT_ONCE: usize = 1 << 21;
@@ -63,48 +64,90 @@ pub fn linked(k: usize, pieces: &Pieces, edges: &[(Way, Way)]) -> Graph {
     graph
 }
 
-/// Calls `each` for every k-1 bases that sequences end or begin with: the ways that end with them,
-/// those that begin with them, and whether they are their own reverse complement. Both strands are
-/// one. Only a part of all ends is in memory at a time.
+/// Calls `each` for every k-1 bases that several sequences end or begin with: the ways that end
+/// with them, those that begin with them, and whether they are their own reverse complement. Both
+/// strands are one. Only a part of all ends is in memory at a time.
 fn for_each_overlap<const W: usize>(
     k: usize,
     sequences: &impl Sequences<W>,
     mut each: impl FnMut(&[Way], &[Way], bool),
 ) {
     let parts = (2 * sequences.len()).div_ceil(AT_ONCE);
-    let part_of = |kmer: Kmer<W>| (u128::from(Key::from(kmer).0[0]) * parts as u128) >> 64;
-    // The lesser of the k-1 bases and their reverse complement; whether the way begins with them
-    // or ends; the way.
-    let (mut ends, mut ways) = (Vec::new(), Vec::new());
+    let part_of = |hash: u64| (u128::from(hash) * parts as u128) >> 64;
+    let (mut ends, mut equal, mut ways) = (Vec::new(), Vec::new(), Vec::new());
     for part in 0..parts {
         ends.clear();
         for sequence in 0..sequences.len() {
             let way = Way::forward(sequence);
-            for (kmer, begins) in sequences
-                .ends(sequence, k - 1)
-                .into_iter()
-                .zip([true, false])
-            {
+            let own = sequences.ends(sequence, k - 1);
+            for (kmer, begins) in own.into_iter().zip([true, false]) {
                 let other = kmer.reverse_complement(k - 1);
-                if parts > 1 && part_of(kmer.min(other)) != part as u128 {
+                let hash = Key::from(kmer.min(other)).0[0];
+                if parts > 1 && part_of(hash) != part as u128 {
                     continue;
                 }
                 if kmer <= other {
-                    ends.push((kmer, begins, way));
+                    ends.push(End::of(hash, way, begins));
                 }
                 // Both for a palindrome.
                 if other <= kmer {
-                    ends.push((other, !begins, way.flipped()));
+                    ends.push(End::of(hash, way.flipped(), !begins));
                 }
             }
         }
         ends.sort_unstable();
-        for equal in ends.chunk_by(|one, other| one.0 == other.0) {
-            ways.clear();
-            ways.extend(equal.iter().map(|end| end.2));
-            let (before, behind) = ways.split_at(equal.partition_point(|end| !end.1));
-            let key = equal[0].0;
-            each(before, behind, key == key.reverse_complement(k - 1));
+        let alike = ends.chunk_by(|one, other| one.hash() == other.hash());
+        for alike in alike.filter(|alike| alike.len() > 1) {
+            equal.clear();
+            equal.extend(
+                alike
+                    .iter()
+                    .map(|end| (end.kmer(k, sequences), end.begins(), end.way())),
+            );
+            equal.sort_unstable();
+            for equal in equal.chunk_by(|one, other| one.0 == other.0) {
+                ways.clear();
+                ways.extend(equal.iter().map(|end| end.2));
+                let (before, behind) = ways.split_at(equal.partition_point(|end| !end.1));
+                let key = equal[0].0;
+                each(before, behind, key == key.reverse_complement(k - 1));
+            }
+        }
+    }
+}
+
+/// An end of a sequence in a word: some of the hash of its k-1 bases, whether a way begins with
+/// them or ends, and the way: that which has the lesser of the two strands there.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct End(u64);
+
+impl End {
+    /// Lower bits of the hash: the upper ones say which part of all ends it is in.
+    fn of(hash: u64, way: Way, begins: bool) -> End {
+        End(hash << 33 | u64::from(begins) << 32 | way.index() as u64)
+    }
+
+    fn hash(self) -> u64 {
+        self.0 >> 33
+    }
+
+    fn begins(self) -> bool {
+        self.0 >> 32 & 1 == 1
+    }
+
+    fn way(self) -> Way {
+        Way::of_index(self.0 as u32 as usize)
+    }
+
+    /// The k-1 bases.
+    fn kmer<const W: usize>(self, k: usize, sequences: &impl Sequences<W>) -> Kmer<W> {
+        let way = self.way();
+        let [first, last] = sequences.ends(way.node(), k - 1);
+        match (self.begins(), way.is_backward()) {
+            (true, false) => first,
+            (false, false) => last,
+            (true, true) => last.reverse_complement(k - 1),
+            (false, true) => first.reverse_complement(k - 1),
         }
     }
 }
@@ -178,22 +221,24 @@ impl Joins {
     ) -> Pieces {
         let mut seen = vec![false; sequences.len()];
         let (mut joined, mut chain) = (Pieces::default(), Vec::new());
+        let mut bases = BaseString::default();
         for sequence in 0..sequences.len() {
             if seen[sequence] {
                 continue;
             }
             let (start, ring) = self.start(Way::forward(sequence));
-            let (from, number) = (joined.bases.len(), joined.len());
+            let number = joined.len();
+            bases.clear();
             let (mut at, mut count, mut overlap) = (Some(start), 0, 0);
             while let Some(way) = at.filter(|way| !seen[way.node()]) {
                 seen[way.node()] = true;
-                sequences.append(way, overlap, &mut joined.bases);
+                sequences.append(way, overlap, &mut bases);
                 count += sequences.count(way.node());
                 overlap = k - 1;
                 at = self.next(way);
                 chain.push(way);
             }
-            let turned = normalise(k, &mut joined.bases, from, ring);
+            let turned = push_normal(k, &bases, ring, &mut joined.bases);
             chain.drain(..).for_each(|way| note(way, number, turned));
             joined.close(count);
         }
@@ -201,29 +246,36 @@ impl Joins {
     }
 }
 
-/// Turns the sequence from `from` on to the lesser of its directions, and a ring to the least of
-/// all its rotations; true where it is now the other strand.
-fn normalise(k: usize, bases: &mut Vec<u8>, from: usize, ring: bool) -> bool {
-    let other: Vec<u8> = complement(&bases[from..]).collect();
+/// Appends a sequence in the lesser of its directions, and of a ring the least of all its
+/// rotations; true where it is now the other strand.
+fn push_normal(k: usize, bases: &BaseString, ring: bool, to: &mut BaseString) -> bool {
+    let all = 0..bases.len();
     if !ring {
-        let turned = other[..] < bases[from..];
-        if turned {
-            bases.truncate(from);
-            bases.extend(other);
+        let turned = bases.reverse_is_lesser();
+        match turned {
+            false => to.append(bases, all),
+            true => to.append_reverse_complement(bases, all),
         }
         return turned;
     }
-    let kmers = bases.len() - from - (k - 1);
+    let kmers = bases.len() - (k - 1);
     let least = |codes: &[u8]| -> Vec<u8> {
         let start = least_rotation(&codes[..kmers]);
         let turned = codes[..kmers].iter().cycle().skip(start);
         turned.take(kmers + k - 1).copied().collect()
     };
-    let (one, other) = (least(&bases[from..]), least(&other));
+    let codes = BaseSlice::of(bases, all).codes();
+    let other: Vec<u8> = complement(&codes).collect();
+    let (one, other) = (least(&codes), least(&other));
     let turned = other < one;
-    bases.truncate(from);
-    bases.extend(if turned { other } else { one });
+    let codes = if turned { other } else { one };
+    codes.into_iter().for_each(|code| to.push(code));
     turned
+}
+
+/// The codes of the other strand.
+fn complement(codes: &[u8]) -> impl Iterator<Item = u8> {
+    codes.iter().rev().map(|code| 3 - code)
 }
 
 /// Where the least rotation begins (Duval's and Booth's two candidates that race each other).
@@ -274,18 +326,20 @@ mod tests {
     }
 
     /// The k-mers of some sequences, in their canonical form, and how often each is there.
-    fn kmers<'c>(k: usize, texts: impl Iterator<Item = &'c [u8]>) -> BTreeMap<Vec<u8>, usize> {
+    fn kmers(k: usize, texts: impl Iterator<Item = Vec<u8>>) -> BTreeMap<Vec<u8>, usize> {
         let mut kmers = BTreeMap::new();
-        for window in texts.flat_map(|text| text.windows(k)) {
-            let other: Vec<u8> = complement(window).collect();
-            *kmers.entry(other.min(window.to_vec())).or_default() += 1;
+        for text in texts {
+            for window in text.windows(k) {
+                let other: Vec<u8> = complement(window).collect();
+                *kmers.entry(other.min(window.to_vec())).or_default() += 1;
+            }
         }
         kmers
     }
 
     /// Each k-mer of some texts as a piece.
     fn pieces(k: usize, texts: &[Vec<u8>]) -> (Pieces, BTreeMap<Vec<u8>, usize>) {
-        let kmers = kmers(k, texts.iter().map(Vec::as_slice));
+        let kmers = kmers(k, texts.iter().cloned());
         let mut pieces = Pieces::default();
         kmers.keys().for_each(|kmer| pieces.push(kmer, 1));
         (pieces, kmers)
@@ -332,13 +386,13 @@ mod tests {
             // The other way round, and some pieces on their other strand.
             let mut others = Pieces::default();
             for piece in (0..pieces.len()).rev() {
-                let codes = pieces.codes(piece);
-                let other: Vec<u8> = complement(codes).collect();
-                others.push(if (piece + turn) % 3 == 0 { &other } else { codes }, 1);
+                let codes = pieces.bases(piece).codes();
+                let other: Vec<u8> = complement(&codes).collect();
+                others.push(if (piece + turn) % 3 == 0 { &other } else { &codes }, 1);
             }
             let again = compact(k, &others);
             let text = |graph: &Graph| -> Vec<Vec<u8>> {
-                graph.nodes().map(|way| graph.codes(way).to_vec()).collect()
+                graph.nodes().map(|way| graph.codes(way)).collect()
             };
             prop_assert_eq!(text(&graph), text(&again));
             // Said of the edges instead of found.

@@ -6,12 +6,12 @@ use gyrase_kmer::{Kmer, Shape};
 
 use super::edges::Edges;
 use super::way::Way;
-use crate::Unitigs;
+use crate::{BaseSlice, BaseString, Unitigs};
 
-/// Sequences of base codes with the sums of the counts of their k-mers, one behind the other.
+/// Sequences of bases with the sums of the counts of their k-mers, one behind the other.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
-    pub(super) bases: Vec<u8>,
+    pub(super) bases: BaseString,
     ends: Vec<usize>,
     pub(super) counts: Vec<u64>,
 }
@@ -19,18 +19,22 @@ pub struct Pieces {
 impl Pieces {
     /// Adds all of some unitigs.
     pub fn add(&mut self, unitigs: &Unitigs) {
-        self.bases.reserve(unitigs.bases().len());
         for unitig in 0..unitigs.len() {
             let stretch = unitigs.stretch(unitig);
-            let codes = stretch.map(|at| unitigs.bases().base(at));
-            self.bases.extend(codes);
-            self.close(unitigs.count_sum(unitig));
+            let bases = BaseSlice::of(unitigs.bases(), stretch);
+            self.push_bases(bases, unitigs.count_sum(unitig));
         }
     }
 
     /// Adds a sequence of codes.
     pub fn push(&mut self, codes: &[u8], count: u64) {
-        self.bases.extend_from_slice(codes);
+        codes.iter().for_each(|&code| self.bases.push(code));
+        self.close(count);
+    }
+
+    /// Adds a sequence.
+    pub fn push_bases(&mut self, bases: BaseSlice, count: u64) {
+        bases.append_to(&mut self.bases);
         self.close(count);
     }
 
@@ -50,9 +54,9 @@ impl Pieces {
         self.ends.is_empty()
     }
 
-    /// The codes of one.
-    pub fn codes(&self, piece: usize) -> &[u8] {
-        &self.bases[self.stretch(piece)]
+    /// The bases of one.
+    pub fn bases(&self, piece: usize) -> BaseSlice<'_> {
+        BaseSlice::of(&self.bases, self.stretch(piece))
     }
 
     fn stretch(&self, piece: usize) -> Range<usize> {
@@ -65,9 +69,9 @@ impl Pieces {
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     k: usize,
-    /// The codes of all nodes, one behind the other, and the reverse complement of each at the same
+    /// The bases of all nodes, one behind the other, and the reverse complement of each at the same
     /// place.
-    bases: [Vec<u8>; 2],
+    strands: [BaseString; 2],
     /// Where each node begins, and the end of the last.
     starts: Vec<usize>,
     counts: Vec<u64>,
@@ -128,9 +132,16 @@ impl Graph {
         count * other_kmers * u128::from(part.1) < other_count * kmers * u128::from(part.0)
     }
 
-    /// The codes of a node in one direction.
-    pub fn codes(&self, way: Way) -> &[u8] {
-        &self.bases[usize::from(way.is_backward())][self.stretch(way.node())]
+    /// The bases of a node in one direction.
+    #[inline]
+    pub fn bases(&self, way: Way) -> BaseSlice<'_> {
+        let strand = &self.strands[usize::from(way.is_backward())];
+        BaseSlice::of(strand, self.stretch(way.node()))
+    }
+
+    /// The codes of a node in one direction, one a byte.
+    pub fn codes(&self, way: Way) -> Vec<u8> {
+        self.bases(way).codes()
     }
 
     /// Where the bases of a node begin among those of all, forward.
@@ -150,8 +161,8 @@ impl Graph {
     }
 
     /// Bases of all nodes.
-    pub fn bases(&self) -> usize {
-        self.bases[0].len()
+    pub fn total(&self) -> usize {
+        self.strands[0].len()
     }
 
     /// What follows each way.
@@ -171,7 +182,7 @@ impl Graph {
 
     /// The way behind `way` that goes on with a base.
     pub fn next_with(&self, way: Way, code: u8) -> Option<Way> {
-        let goes_on = |next: &&Way| self.codes(**next)[self.k - 1] == code;
+        let goes_on = |next: &&Way| self.bases(**next).base(self.k - 1) == code;
         self.next(way).iter().find(goes_on).copied()
     }
 
@@ -184,7 +195,7 @@ impl Graph {
     pub fn kept(&self, mut keep: impl FnMut(usize) -> bool) -> Pieces {
         let mut pieces = Pieces::default();
         for node in (0..self.len()).filter(|&node| keep(node)) {
-            pieces.push(self.codes(Way::forward(node)), self.counts[node]);
+            pieces.push_bases(self.bases(Way::forward(node)), self.counts[node]);
         }
         pieces
     }
@@ -193,29 +204,31 @@ impl Graph {
     pub(super) fn of(k: usize, pieces: Pieces) -> (Graph, Vec<usize>) {
         let mut order: Vec<usize> = (0..pieces.len()).collect();
         order.sort_by(|&a, &b| {
-            let (one, other) = (pieces.codes(a), pieces.codes(b));
-            other.len().cmp(&one.len()).then_with(|| one.cmp(other))
+            let (one, other) = (pieces.bases(a), pieces.bases(b));
+            other.len().cmp(&one.len()).then_with(|| one.cmp(&other))
         });
         let mut graph = Graph {
             k,
             starts: vec![0],
             ..Graph::default()
         };
-        graph.bases[0].reserve_exact(pieces.bases.len());
+        let mut bases = BaseString::default();
+        bases.reserve(pieces.bases.len());
         let mut places = vec![0; pieces.len()];
         for (place, &piece) in order.iter().enumerate() {
-            graph.bases[0].extend_from_slice(pieces.codes(piece));
-            graph.starts.push(graph.bases[0].len());
+            pieces.bases(piece).append_to(&mut bases);
+            graph.starts.push(bases.len());
             graph.counts.push(pieces.counts[piece]);
             places[piece] = place;
         }
         // Before there are bases of the other strand, too.
         drop(pieces);
-        let mut other = Vec::with_capacity(graph.bases());
+        let mut other = BaseString::default();
+        other.reserve(bases.len());
         for node in 0..graph.len() {
-            other.extend(complement(&graph.bases[0][graph.stretch(node)]));
+            other.append_reverse_complement(&bases, graph.stretch(node));
         }
-        graph.bases[1] = other;
+        graph.strands = [bases, other];
         (graph, places)
     }
 
@@ -228,11 +241,6 @@ impl Graph {
 /// The shape of the k-mers of a graph.
 pub fn shape_of(k: usize) -> Shape {
     Shape::new(k, false).expect("the k of a graph was checked")
-}
-
-/// The codes of the other strand.
-pub fn complement(codes: &[u8]) -> impl Iterator<Item = u8> {
-    codes.iter().rev().map(|code| 3 - code)
 }
 
 /// The k-mer of some codes.

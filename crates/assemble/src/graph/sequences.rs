@@ -2,8 +2,9 @@
 
 use gyrase_kmer::Kmer;
 
-use super::nodes::{Graph, Pieces, complement, kmer_of};
+use super::nodes::{Graph, Pieces};
 use super::way::Way;
+use crate::{BaseSlice, BaseString};
 
 /// Sequences of at least k bases, no k-mer in two of them, with the sums of the counts of their
 /// k-mers.
@@ -17,8 +18,8 @@ pub trait Sequences<const W: usize> {
     /// Its first and its last `bases` bases, fewer than it has.
     fn ends(&self, sequence: usize, bases: usize) -> [Kmer<W>; 2];
 
-    /// Appends the codes of one in a direction, without the first `skip`.
-    fn append(&self, way: Way, skip: usize, codes: &mut Vec<u8>);
+    /// Appends the bases of one in a direction, without the first `skip`.
+    fn append(&self, way: Way, skip: usize, bases: &mut BaseString);
 }
 
 impl<const W: usize> Sequences<W> for Pieces {
@@ -31,15 +32,17 @@ impl<const W: usize> Sequences<W> for Pieces {
     }
 
     fn ends(&self, sequence: usize, bases: usize) -> [Kmer<W>; 2] {
-        ends_of(self.codes(sequence), bases)
+        ends_of(self.bases(sequence), bases)
     }
 
-    fn append(&self, way: Way, skip: usize, codes: &mut Vec<u8>) {
-        let own = self.codes(way.node());
-        if way.is_backward() {
-            codes.extend(complement(own).skip(skip));
-        } else {
-            codes.extend_from_slice(&own[skip..]);
+    fn append(&self, way: Way, skip: usize, bases: &mut BaseString) {
+        let own = self.bases(way.node());
+        match way.is_backward() {
+            false => own.slice(skip..own.len()).append_to(bases),
+            true => {
+                let own = own.slice(0..own.len() - skip);
+                own.append_reverse_complement_to(bases);
+            }
         }
     }
 }
@@ -99,8 +102,8 @@ impl<'g, const W: usize> Extended<'g, W> {
         }
     }
 
-    /// The codes of a stretch in a direction, or else a k-mer and its count.
-    fn one(&self, way: Way) -> Result<&'g [u8], (Kmer<W>, u32)> {
+    /// The bases of a stretch in a direction, or else a k-mer and its count.
+    fn one(&self, way: Way) -> Result<BaseSlice<'g>, (Kmer<W>, u32)> {
         let sequence = way.node();
         let Some(stretch) = self.stretches.get(sequence) else {
             return Err(self.kmers[sequence - self.stretches.len()]);
@@ -108,10 +111,10 @@ impl<'g, const W: usize> Extended<'g, W> {
         let node = Way::forward(stretch.node as usize);
         let (from, bases) = (stretch.from as usize, stretch.kmers as usize + self.k - 1);
         Ok(match way.is_backward() {
-            false => &self.graph.codes(node)[from..from + bases],
+            false => self.graph.bases(node).slice(from..from + bases),
             true => {
                 let end = self.graph.length(node) - from;
-                &self.graph.codes(node.flipped())[end - bases..end]
+                self.graph.bases(node.flipped()).slice(end - bases..end)
             }
         })
     }
@@ -131,7 +134,7 @@ impl<const W: usize> Sequences<W> for Extended<'_, W> {
 
     fn ends(&self, sequence: usize, bases: usize) -> [Kmer<W>; 2] {
         match self.one(Way::forward(sequence)) {
-            Ok(codes) => ends_of(codes, bases),
+            Ok(own) => ends_of(own, bases),
             Err((kmer, _)) => {
                 debug_assert_eq!(bases, self.k - 1);
                 [kmer.without_last(), kmer.masked(bases)]
@@ -139,17 +142,20 @@ impl<const W: usize> Sequences<W> for Extended<'_, W> {
         }
     }
 
-    fn append(&self, way: Way, skip: usize, codes: &mut Vec<u8>) {
+    fn append(&self, way: Way, skip: usize, bases: &mut BaseString) {
         match self.one(way) {
-            Ok(own) => codes.extend_from_slice(&own[skip..]),
+            Ok(own) => own.slice(skip..own.len()).append_to(bases),
             Err((kmer, _)) if way.is_backward() => {
-                codes.extend((skip..self.k).map(|place| 3 - kmer.base(place)));
+                (skip..self.k).for_each(|place| bases.push(3 - kmer.base(place)));
             }
-            Err((kmer, _)) => codes.extend((0..self.k - skip).rev().map(|place| kmer.base(place))),
+            Err((kmer, _)) => {
+                let places = (0..self.k - skip).rev();
+                places.for_each(|place| bases.push(kmer.base(place)));
+            }
         }
     }
 }
 
-fn ends_of<const W: usize>(codes: &[u8], bases: usize) -> [Kmer<W>; 2] {
-    [&codes[..bases], &codes[codes.len() - bases..]].map(kmer_of)
+fn ends_of<const W: usize>(own: BaseSlice, bases: usize) -> [Kmer<W>; 2] {
+    [0, own.len() - bases].map(|at| own.kmer(at, bases))
 }

@@ -31,14 +31,15 @@ pub fn filled<const W: usize>(
 ) -> Vec<Kmer<W>> {
     let graph = walker.graph();
     let (mut filling, mut filled) = (None, Vec::new());
-    let mut steps = Vec::new();
+    let (mut codes, mut steps) = (Vec::new(), Vec::new());
     let sides = if mixed { sides(graph) } else { Vec::new() };
     for way in larger.ways().filter(|&way| larger.next(way).is_empty()) {
-        let codes = larger.codes(way);
+        codes.clear();
+        larger.bases(way).append_codes(&mut codes);
         let (mut whole, mut strain, mut last) = (false, false, None);
         // Behind here the last k-mer begins.
         let late = codes.len() - found.k;
-        walker.walk(codes, &mut steps, |steps| {
+        walker.walk(&codes, &mut steps, |steps| {
             whole |= steps.iter().any(|step| {
                 let kmers = graph.kmers(step.way);
                 graph.length(step.way) >= found.k && step.kmers as u64 == kmers
@@ -98,7 +99,7 @@ impl<'g, const W: usize> Filling<'g, W> {
         let k = found.k;
         let ways = graph.ways().filter(|&way| graph.length(way) >= k);
         let of_nodes = ways.map(|way| {
-            let first: Kmer<W> = kmer_of(&graph.codes(way)[..k]);
+            let first: Kmer<W> = graph.bases(way).kmer(0, k);
             let kmers = (graph.length(way) + 1 - k) as u64;
             (first.canonical(k), (found.inner(way) * 100).div_ceil(kmers))
         });
@@ -143,7 +144,7 @@ impl<'g, const W: usize> Filling<'g, W> {
         let beyond = next.map(|&way| (way, 0));
         let within = inside.then_some((end.way, end.offset + 1));
         within.into_iter().chain(beyond).map(move |(way, offset)| {
-            let code = graph.codes(way)[offset + k - 1];
+            let code = graph.bases(way).base(offset + k - 1);
             End {
                 kmer: end.kmer.push(code).masked(self.k),
                 way,

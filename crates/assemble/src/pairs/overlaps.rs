@@ -46,8 +46,9 @@ pub fn overlapping(graph: &Graph, links: &Links, inserts: &Inserts) -> Vec<Join>
 /// The only number of bases with which one way ends and the other begins, where fragments that lead
 /// from one to the other have a fitting length then.
 fn overlap(graph: &Graph, (from, to): (Way, Way), link: Link, inserts: &Inserts) -> Option<usize> {
-    let [before, behind] = [from, to].map(|way| graph.codes(way));
-    let meets = |&bases: &usize| before.ends_with(&behind[..bases]);
+    let [before, behind] = [from, to].map(|way| graph.bases(way));
+    let meets =
+        |&bases: &usize| before.slice(before.len() - bases..before.len()) == behind.slice(0..bases);
     let mut all = (LEAST_BASES..graph.k()).filter(meets);
     let (overlap, None) = (all.next()?, all.next()) else {
         return None;

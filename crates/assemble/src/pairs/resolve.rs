@@ -29,7 +29,7 @@ pub fn apply(graph: &Graph, joins: &[Join]) -> (Graph, u64) {
         let piece = Way::forward(pieces.len());
         ends.insert(way, piece);
         ends.insert(way.flipped(), piece.flipped());
-        pieces.push(graph.codes(way), counts[way.node()]);
+        pieces.push_bases(graph.bases(way), counts[way.node()]);
     }
     let mut edges = Vec::new();
     for way in graph.ways() {
@@ -100,7 +100,7 @@ impl<'j> Chains<'j> {
     /// Writes a chain as a piece; what it takes of the nodes between is taken off their counts.
     fn push(&self, graph: &Graph, chain: &[Way], counts: &mut [u64], pieces: &mut Pieces) {
         let overlap = graph.k() - 1;
-        let (mut codes, mut count) = (graph.codes(chain[0]).to_vec(), graph.count(chain[0]));
+        let (mut codes, mut count) = (graph.codes(chain[0]), graph.count(chain[0]));
         for two in chain.windows(2) {
             let (join, backward) = self.next[&two[0]];
             let mut path = join.path.clone();
@@ -110,14 +110,18 @@ impl<'j> Chains<'j> {
             }
             let [one, other] = [two[0], two[1]].map(|way| (graph.count(way), graph.kmers(way)));
             for way in path {
-                codes.extend_from_slice(&graph.codes(way)[overlap..]);
+                let bases = graph.bases(way);
+                bases.slice(overlap..bases.len()).append_codes(&mut codes);
                 let share = u128::from(one.0 + other.0) * u128::from(graph.kmers(way))
                     / u128::from(one.1 + other.1);
                 let share = u64::try_from(share).unwrap_or(u64::MAX);
                 counts[way.node()] = counts[way.node()].saturating_sub(share);
                 count += share;
             }
-            codes.extend_from_slice(&graph.codes(two[1])[join.overlap..]);
+            let bases = graph.bases(two[1]);
+            bases
+                .slice(join.overlap..bases.len())
+                .append_codes(&mut codes);
             // No read has the k-mers across a shorter overlap: they are as often there as others.
             let across = u128::from(one.0 + other.0) * (overlap - join.overlap) as u128
                 / u128::from(one.1 + other.1);
