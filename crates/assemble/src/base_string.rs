@@ -54,11 +54,6 @@ impl BaseString {
         self.len = 0;
     }
 
-    /// Gives back memory that holds no bases.
-    pub fn trim(&mut self) {
-        self.words.shrink_to_fit();
-    }
-
     /// Makes room for so many more.
     pub fn reserve(&mut self, bases: usize) {
         let words = (self.len + bases).div_ceil(PER_WORD);

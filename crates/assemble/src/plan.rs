@@ -4,7 +4,7 @@ use gyrase_count::{Estimate, least_memory_among};
 
 use crate::config::{AssemblyError, Config, Sample};
 use crate::graph::shape_of;
-use crate::reads::{PART, room_for_reads};
+use crate::reads::{least_room, room_for_reads};
 use crate::solid::first_k;
 
 /// Bytes that a read takes beside its bases.
@@ -13,15 +13,15 @@ const READ: u64 = 5;
 const COUNTED: u64 = 12;
 /// And of the graph, with the index by which reads are found in it. Where that is made its
 /// processes share its k-mers, and it takes no more.
-const GRAPH: u64 = 14;
+const GRAPH: u64 = 7;
 /// The same of a metagenome, whose nodes are shorter.
-const GRAPH_MIXED: u64 = 20;
+const GRAPH_MIXED: u64 = 9;
 /// How often a k-mer of a genome is taken to be seen; where it is less, the graph is larger.
 const COVERAGE: u64 = 20;
 /// The same of a metagenome.
 const COVERAGE_MIXED: u64 = 7;
 /// Bytes of a k-mer that is seen once and comes back, while it is joined to the graph.
-const SPARED: u64 = 56;
+const SPARED: u64 = 8;
 /// Bytes of code, stacks and batches.
 const BESIDE: u64 = 24 << 20;
 
@@ -101,11 +101,6 @@ fn coverage(sample: Sample) -> u64 {
         Sample::Isolate => COVERAGE,
         Sample::Metagenome { .. } => COVERAGE_MIXED,
     }
-}
-
-/// Bytes that reads may take in the least memory in which so much is left for what is `beside`.
-fn least_room(beside: u64) -> u64 {
-    beside.div_ceil(PART - 1)
 }
 
 /// Bytes of the first graph, of so many k-mers: each process has it.

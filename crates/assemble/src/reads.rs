@@ -180,11 +180,16 @@ impl Overflow {
 }
 
 /// The part of the memory of a run that reads may take.
-pub const PART: u64 = 16;
+const PART: u64 = 16;
 
 /// Bytes of memory that reads take of so many.
 pub fn room_for_reads(memory: u64) -> u64 {
     memory / PART
+}
+
+/// Bytes that reads may take in the least memory in which so much is left for what is `beside`.
+pub fn least_room(beside: u64) -> u64 {
+    beside.div_ceil(PART - 1)
 }
 
 /// All reads of a run, of which a process has its share.
@@ -341,6 +346,15 @@ impl<'w> Reads<'w> {
     /// Bytes of memory that those of this process take.
     pub fn held(&self) -> u64 {
         self.held
+    }
+
+    /// The least memory in which they have their part, and so much is `beside` them.
+    pub fn least_memory(&self, beside: u64) -> u64 {
+        let room = match self.overflow.file {
+            None => self.held,
+            Some(_) => self.held.max(least_room(beside)),
+        };
+        room + beside
     }
 
     /// How many reads.

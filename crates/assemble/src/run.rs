@@ -8,7 +8,7 @@ use gyrase_count::histogram::Histogram;
 use gyrase_count::{CountedBins, count_reads_in};
 use gyrase_fabric::{Alone, Peer, SpillFolder, World};
 use gyrase_tabulate::{same_files, spill_path};
-use gyrase_work::Progress;
+use gyrase_work::{Progress, give_back_pieces};
 
 use crate::Error;
 use crate::checkpoint::{Checkpoints, Resumed, State};
@@ -218,6 +218,7 @@ fn grow(
         }
         progress.start("longer k-mers", reads.blocks());
         let larger = longer(&state.graph, reads, k, (sample, config.threads), progress)?;
+        give_back_pieces();
         let depth = depth.at(k, reads.typical_length(), sample);
         state.graph = cleaned(larger, depth, sample, &mut state.stages, progress);
     }
@@ -289,14 +290,15 @@ fn first(
     reads: &Reads,
     progress: &Progress,
 ) -> Result<Option<State>, AssemblyError> {
-    let (world, held) = (reads.world(), reads.held());
-    let memory = config.memory.saturating_sub(held);
+    let world = reads.world();
+    let memory = config.memory.saturating_sub(reads.held());
     let (bins, _) = count_reads_in(&count_config(config, memory), world, progress)?;
     let Some((depth, kmers)) = depth_of(&bins, config, world, progress)? else {
         return Ok(None);
     };
-    fits(held + graph_bytes(kmers, config.sample), config)?;
-    let unitigs = unitigs_of(bins, depth.least, config, memory, (world, progress))?;
+    let graph = graph_bytes(kmers, config.sample);
+    fits(reads.least_memory(graph), config)?;
+    let unitigs = unitigs_of(bins, depth.least, config, reads, progress)?;
     let all = unitigs.of_all(world)?;
     let mut pieces = Pieces::default();
     all.into_iter().for_each(|unitigs| pieces.add(&unitigs));
@@ -334,7 +336,7 @@ fn spare(
     if config.sample.is_mixed() {
         let graph = &state.graph;
         let kmers = graph.nodes().map(|way| graph.kmers(way)).sum::<u64>();
-        let admit = |added| fits(reads.held() + joined_bytes(kmers, added), config);
+        let admit = |added| fits(reads.least_memory(joined_bytes(kmers, added)), config);
         let with = (config.threads, progress);
         let (graph, spared) = merciful(graph, reads, mercy, &admit, with)?;
         state.graph = graph;
@@ -369,26 +371,25 @@ fn depth_of(
     }))
 }
 
-/// The unitigs of the k-mers that are seen often enough, made within `memory`.
+/// The unitigs of the k-mers that are seen often enough, made in the memory beside the reads.
 fn unitigs_of(
     bins: CountedBins,
     least: u32,
     config: &Config,
-    memory: u64,
-    (world, progress): (&dyn World, &Progress),
+    reads: &Reads,
+    progress: &Progress,
 ) -> Result<SharedUnitigs, AssemblyError> {
     let means = Means {
         threads: config.threads,
-        memory,
+        memory: config.memory.saturating_sub(reads.held()),
         folder: Arc::clone(bins.folder()),
     };
     let kmers = SolidKmers::Counted {
         bins,
         min_count: least,
     };
-    let held = config.memory - memory;
-    build(kmers, &means, world, progress).map_err(|error| match error {
-        Error::Memory { needed, .. } => AssemblyError::memory(needed + held, config),
+    build(kmers, &means, reads.world(), progress).map_err(|error| match error {
+        Error::Memory { needed, .. } => AssemblyError::memory(reads.least_memory(needed), config),
         other => other.into(),
     })
 }

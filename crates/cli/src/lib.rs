@@ -26,7 +26,6 @@
     reason = "this is the one crate that talks to people"
 )]
 
-mod arch;
 mod args;
 mod cmd;
 mod errors;
@@ -78,7 +77,7 @@ pub fn exit_code(args: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 fn end_of_run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    arch::give_back_what_is_freed();
+    gyrase_work::give_back_what_is_freed();
     let args = habits::understood(args);
     let cli = match cmd::Cli::try_parse_from(&args) {
         Ok(cli) => cli,

@@ -7,12 +7,14 @@
 //! - [`Progress`] tells how far a run is, and whether it should stop.
 //! - [`machine`] tells what cores, memory and open files a run can have, [`Vectors`] what a core
 //!   computes with.
+//! - [`give_back_what_is_freed`] and [`give_back_pieces`] have freed memory go back to the system.
 //!
 //! ```
 //! let squares = gyrase_work::in_parallel(vec![1, 2, 3], |n| Ok::<_, ()>(n * n));
 //! assert_eq!(squares, Ok(vec![1, 4, 9]));
 //! ```
 
+mod arch;
 mod in_order;
 mod in_parallel;
 pub mod machine;
@@ -23,6 +25,7 @@ mod turn;
 mod vectors;
 mod window;
 
+pub use arch::{give_back_pieces, give_back_what_is_freed};
 pub use in_order::{Checking, Feed, Fetching, in_order, in_order_ahead};
 pub use in_parallel::in_parallel;
 pub use progress::{Cancelled, Progress, Stage};

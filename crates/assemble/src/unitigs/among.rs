@@ -56,6 +56,13 @@ impl Among<'_> {
         Ok(self.world.sum(&[number as u64])?[0])
     }
 
+    /// The greatest of a number of all processes.
+    ///
+    /// Collective.
+    pub(super) fn most(&self, number: usize) -> Result<u64, FabricError> {
+        Ok(self.world.max(&[number as u64])?[0])
+    }
+
     /// Asks the processes that know: for each of `all` one by `question`, which gives its rank and
     /// the key. The answers, in this order.
     ///

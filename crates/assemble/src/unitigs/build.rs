@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gyrase_fabric::{ExchangeFabric, SpillFolder, World};
 use gyrase_kmer::{Shape, with_words};
-use gyrase_work::Progress;
+use gyrase_work::{Progress, give_back_pieces};
 
 use super::among::Among;
-use super::glue::Glued;
+use super::glue::{Glued, Made, OfBin};
 use super::guests::Guests;
 use super::over_bins::over_bins;
 use super::pieces::{MOST, Maker, Pieces};
@@ -100,6 +100,7 @@ fn build_of<const W: usize>(
     let pieces = pieces::<W>(&source, &guests, means, among)?;
     let known = guests.numbering().clone();
     drop((source, guests));
+    give_back_pieces();
     let glued = Glued::of(pieces, &known, among)?;
     chains::unitigs::<W>(glued, shape, among)
 }
@@ -113,42 +114,55 @@ pub(super) fn beside(threads: usize) -> u64 {
 pub(super) const LEAST: u64 = 16 << 20;
 
 /// While they are put together, what is made of the pieces takes at most so many halves of their
-/// memory.
-pub(super) const HALVES: u64 = 5;
+/// memory: in one process, and in several.
+pub(super) const HALVES: [u64; 2] = [3, 5];
 
-/// The pieces of the bins of this process, in the order of bins.
+/// Bins whose k-mers are forgotten before their memory goes back.
+const FORGOTTEN: u64 = 256;
+
+/// The pieces of the bins of this process.
 fn pieces<const W: usize>(
     source: &SolidKmers,
     guests: &Guests,
     means: &Means,
     among: &Among,
-) -> Result<Vec<(usize, Pieces)>, Error> {
+) -> Result<Made, Error> {
     let bins = among.bins.len();
     among.progress.start("pieces", bins as u64);
     let (taken, done) = (AtomicU64::new(0), AtomicU64::new(0));
-    let known = guests.numbering().own_len() * size_of::<[u32; 2]>();
+    let known = guests.numbering().own_len() * size_of::<u32>();
     let beside = beside(means.threads) + known as u64;
+    let halves = HALVES[usize::from(among.world.ranks() > 1)];
     let fits = |bytes: u64| {
         let taken = taken.fetch_add(bytes, Relaxed) + bytes;
         let done = done.fetch_add(1, Relaxed) + 1;
-        if beside + HALVES * taken / 2 <= means.memory {
+        if done.is_multiple_of(FORGOTTEN) {
+            give_back_pieces();
+        }
+        if beside + halves * taken / 2 <= means.memory {
             return Ok(());
         }
         // The bins are alike.
         let all = (taken as f64 * bins as f64 / done as f64) as u64;
         Err(Error::Memory {
-            needed: beside + HALVES * all / 2,
+            needed: beside + halves * all / 2,
             given: means.memory,
         })
     };
-    let states = (0..means.threads).map(|_| (Maker::<W>::default(), Vec::new()));
-    let make = |(maker, made): &mut (Maker<W>, Vec<_>), bin| {
-        let (pieces, bytes) = maker.make(source, guests, bin)?;
-        made.push((bin, pieces));
+    let state = |thread| (thread, Maker::<W>::default(), Pieces::default(), Vec::new());
+    let states = (0..means.threads).map(state).collect();
+    let make = |(thread, maker, pieces, bins): &mut (_, Maker<W>, Pieces, Vec<_>), bin| {
+        let own = maker.make(source, guests, bin, pieces)?;
+        let bytes = own.bytes();
+        let thread = *thread;
+        bins.push(OfBin { bin, thread, own });
         fits(bytes)
     };
-    let made = over_bins(states.collect(), &among.bins, among.progress, make)?;
-    let mut made: Vec<(usize, Pieces)> = made.into_iter().flat_map(|(_, made)| made).collect();
-    made.sort_unstable_by_key(|&(bin, _)| bin);
+    let mut made = Made::default();
+    for (.., pieces, bins) in over_bins(states, &among.bins, among.progress, make)? {
+        made.threads.push(pieces);
+        made.bins.extend(bins);
+    }
+    made.bins.sort_unstable_by_key(|of_bin| of_bin.bin);
     Ok(made)
 }

@@ -5,16 +5,21 @@
 //! joined to it: a question and a word for each guest that is joined, to the process that has its
 //! bin.
 
+use std::mem::take;
+
 use super::Side;
 use super::among::{Among, pair, unpair};
 use super::numbering::Numbering;
-use super::pieces::{MOST, Met, Pieces, end_of};
+use super::pieces::{Beyond, MOST, Met, Pieces, Stretches, end_of};
 use crate::{BaseString, Error};
 
 /// No end.
 pub(super) const NONE: u32 = u32::MAX;
 /// With the number of an end: the piece is another process's, and the number one among all.
 const ELSEWHERE: u32 = 1 << 31;
+
+/// Bins whose messages are on their way at a time.
+const AT_ONCE: usize = 256;
 
 /// What an end of a piece is joined to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,44 +45,98 @@ pub(super) struct Glued {
     pub(super) numbering: Numbering,
 }
 
+/// The pieces that the threads of this process made.
+#[derive(Default)]
+pub(super) struct Made {
+    pub(super) threads: Vec<Pieces>,
+    /// Ascending.
+    pub(super) bins: Vec<OfBin>,
+}
+
+/// Where the pieces of a bin are.
+pub(super) struct OfBin {
+    pub(super) bin: usize,
+    pub(super) thread: usize,
+    pub(super) own: Stretches,
+}
+
+impl Made {
+    /// What is beyond the ends of the pieces of a bin.
+    fn beyond(&self, of_bin: &OfBin) -> &[[Beyond; 2]] {
+        &self.threads[of_bin.thread].beyond[of_bin.own.pieces.clone()]
+    }
+
+    /// The guests that a bin joined, and to what.
+    fn joined(&self, of_bin: &OfBin) -> &[(u32, Beyond)] {
+        &self.threads[of_bin.thread].joined[of_bin.own.joined.clone()]
+    }
+
+    /// A list of what pieces have, taken in the order of bins.
+    fn take<T: Copy>(&mut self, list: impl FnMut(&mut Pieces) -> &mut Vec<T>) -> Vec<T> {
+        let lists: Vec<Vec<T>> = self.threads.iter_mut().map(list).map(take).collect();
+        let mut all = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+        for OfBin { thread, own, .. } in &self.bins {
+            all.extend_from_slice(&lists[*thread][own.pieces.clone()]);
+        }
+        all
+    }
+
+    /// The same of where their bases end.
+    fn take_ends(&mut self) -> Vec<usize> {
+        let mut ends = self.take(|pieces| &mut pieces.ends);
+        let (mut pieces, mut bases) = (0, 0);
+        for OfBin { own, .. } in &self.bins {
+            let of_bin = &mut ends[pieces..pieces + own.pieces.len()];
+            of_bin
+                .iter_mut()
+                .for_each(|end| *end = *end - own.bases.start + bases);
+            pieces += own.pieces.len();
+            bases += own.bases.len();
+        }
+        ends
+    }
+
+    /// The same of their bases.
+    fn take_bases(&mut self) -> BaseString {
+        let threads = self.threads.iter_mut();
+        let lists: Vec<BaseString> = threads.map(|pieces| take(&mut pieces.bases)).collect();
+        let mut all = BaseString::default();
+        all.reserve(lists.iter().map(BaseString::len).sum());
+        for OfBin { thread, own, .. } in &self.bins {
+            all.append(&lists[*thread], own.bases.clone());
+        }
+        all
+    }
+}
+
 impl Glued {
-    /// Puts the pieces of all bins of this process together, in the order of bins.
+    /// Puts the pieces of all bins of this process together, in the order of bins. What is not
+    /// needed any more goes before there is more.
     ///
     /// Collective.
-    pub(super) fn of(
-        bins: Vec<(usize, Pieces)>,
-        guests: &Numbering,
-        among: &Among,
-    ) -> Result<Glued, Error> {
+    pub(super) fn of(mut made: Made, guests: &Numbering, among: &Among) -> Result<Glued, Error> {
         let mut counts = vec![0; among.place.partitions];
-        bins.iter()
-            .for_each(|(bin, pieces)| counts[*bin] = pieces.len() as u64);
+        for OfBin { bin, own, .. } in &made.bins {
+            counts[*bin] = own.pieces.len() as u64;
+        }
         let numbering = Numbering::agree(among.world, &among.place, &counts)?;
         if 2 * numbering.len() >= MOST {
             return Err(Error::TooLarge);
         }
-        let mut meetings = Meetings::of(&bins, &numbering, guests);
-        meetings.settle(guests, &numbering, among)?;
-        let all = numbering.own_len();
+        let meetings = Meetings::of(&made, &numbering, guests);
+        let links = meetings.settle(&made, [guests, &numbering], among)?;
+        for pieces in &mut made.threads {
+            (pieces.beyond, pieces.joined) = (Vec::new(), Vec::new());
+        }
         let mut glued = Glued {
-            bases: BaseString::default(),
-            ends: Vec::with_capacity(all),
-            count_sums: Vec::with_capacity(all),
-            kmers: Vec::with_capacity(all),
-            links: meetings.links,
+            bases: made.take_bases(),
+            ends: made.take_ends(),
+            count_sums: made.take(|pieces| &mut pieces.count_sums),
+            kmers: made.take(|pieces| &mut pieces.kmers),
+            links,
             numbering,
         };
         glued.find_own(among.world.rank());
-        glued
-            .bases
-            .reserve(bins.iter().map(|(_, pieces)| pieces.bases.len()).sum());
-        for (_, pieces) in bins {
-            let start = glued.bases.len();
-            glued.bases.append(&pieces.bases, 0..pieces.bases.len());
-            glued.ends.extend(pieces.ends.iter().map(|end| start + end));
-            glued.count_sums.extend(pieces.count_sums);
-            glued.kmers.extend(pieces.kmers);
-        }
         Ok(glued)
     }
 
@@ -125,10 +184,6 @@ struct Meetings {
     links: Vec<[u32; 2]>,
     /// The end of a piece that each guest of this process is at.
     guests: Vec<u32>,
-    /// Whose ends are not known here: of which guest, and who is joined to it.
-    asked: Vec<(u32, Who)>,
-    /// Guests, and the ends that are joined to them.
-    told: Vec<[u32; 2]>,
 }
 
 /// Who is joined to a guest.
@@ -140,78 +195,107 @@ enum Who {
     Guest(u32),
 }
 
+/// What some bins have to ask and to tell.
+#[derive(Default)]
+struct Messages {
+    /// Whose ends are not known here: of which guest, and who is joined to it.
+    asked: Vec<(u32, Who)>,
+    /// Guests, and the ends that are joined to them.
+    told: Vec<[u32; 2]>,
+}
+
 impl Meetings {
-    fn of(bins: &[(usize, Pieces)], numbering: &Numbering, guests: &Numbering) -> Meetings {
+    /// What bins know by themselves.
+    fn of(made: &Made, numbering: &Numbering, guests: &Numbering) -> Meetings {
         let mut meetings = Meetings {
             links: Vec::with_capacity(numbering.own_len()),
             guests: vec![NONE; guests.own_len()],
-            asked: Vec::new(),
-            told: Vec::new(),
         };
-        for (bin, pieces) in bins {
-            meetings.add(pieces, 2 * numbering.of(*bin).start as u32, guests);
+        for of_bin in &made.bins {
+            let first = 2 * numbering.of(of_bin.bin).start as u32;
+            for (piece, beyond) in made.beyond(of_bin).iter().enumerate() {
+                let mut links = [NONE; 2];
+                for side in [Side::Left, Side::Right] {
+                    match beyond[side as usize].met() {
+                        Met::End(end) => links[side as usize] = first + end,
+                        Met::AsGuest(guest) => {
+                            let place = guests.own_place(guest as usize);
+                            meetings.guests[place] = first + end_of(piece, side);
+                        }
+                        Met::Guest(_) | Met::Nothing => {}
+                    }
+                }
+                meetings.links.push(links);
+            }
         }
         meetings
     }
 
-    /// Adds the pieces of the next bin, whose ends are numbered from `first` on.
-    fn add(&mut self, pieces: &Pieces, first: u32, guests: &Numbering) {
-        for (piece, beyond) in pieces.beyond.iter().enumerate() {
-            let mut links = [NONE; 2];
-            for side in [Side::Left, Side::Right] {
-                match beyond[side as usize].met() {
-                    Met::End(end) => links[side as usize] = first + end,
-                    Met::Guest(guest) => {
-                        let end = end_of(self.links.len(), side);
-                        self.asked.push((guest, Who::End(end)));
-                    }
-                    Met::AsGuest(guest) => {
-                        self.guests[guests.own_place(guest as usize)] = first + end_of(piece, side);
-                    }
-                    Met::Nothing => {}
-                }
-            }
-            self.links.push(links);
-        }
-        for &(guest, to) in &pieces.joined {
-            match to.met() {
-                Met::End(end) => self.told.push([guest, first + end]),
-                Met::Guest(other) => self.asked.push((other, Who::Guest(guest))),
-                // What is joined to a guest is a k-mer's end in this bin, or another guest.
-                Met::AsGuest(_) | Met::Nothing => {}
-            }
-        }
-    }
-
-    /// Asks what is not known here, and tells what others do not know.
+    /// Asks what is not known here, and tells what others do not know: some bins after the other,
+    /// in all processes. What each end is joined to.
     fn settle(
-        &mut self,
-        guests: &Numbering,
-        pieces: &Numbering,
+        self,
+        made: &Made,
+        [guests, pieces]: [&Numbering; 2],
         among: &Among,
-    ) -> Result<(), Error> {
-        let (asked, at) = (std::mem::take(&mut self.asked), &self.guests);
+    ) -> Result<Vec<[u32; 2]>, Error> {
+        let (mut links, at) = (self.links, self.guests);
         let owner = |guest: u32| guests.owner(guest as usize);
         let question = |(guest, _): (u32, Who)| (owner(guest), guest.to_le_bytes());
         let end_of_guest = |guest: u32| at[guests.own_place(guest as usize)];
-        let answers = among.ask(&asked, question, |guest| {
-            end_of_guest(u32::from_le_bytes(guest)).to_le_bytes()
-        })?;
-        let mut told = std::mem::take(&mut self.told);
-        for ((_, who), answer) in asked.into_iter().zip(answers) {
-            let end = u32::from_le_bytes(answer);
-            match who {
-                Who::End(own) => self.links.as_flattened_mut()[own as usize] = end,
-                Who::Guest(guest) => told.push([guest, end]),
+        let word = |[guest, end]: [u32; 2]| (owner(guest), pair([guest, end]));
+        let mut some = made.bins.chunks(AT_ONCE);
+        for _ in 0..among.most(some.len())? {
+            let bins = some.next().unwrap_or_default();
+            let Messages { asked, mut told } = Messages::of(made, bins, pieces);
+            let answers = among.ask(&asked, question, |guest| {
+                end_of_guest(u32::from_le_bytes(guest)).to_le_bytes()
+            })?;
+            let links = links.as_flattened_mut();
+            for ((_, who), answer) in asked.into_iter().zip(answers) {
+                let end = u32::from_le_bytes(answer);
+                match who {
+                    Who::End(own) => links[own as usize] = end,
+                    Who::Guest(guest) => told.push([guest, end]),
+                }
+            }
+            among.tell(&told, word, |word| {
+                let [guest, end] = unpair(word);
+                let at = end_of_guest(guest);
+                let piece = pieces.own_place(at as usize >> 1) as u32;
+                links[(piece << 1 | at & 1) as usize] = end;
+            })?;
+        }
+        Ok(links)
+    }
+}
+
+impl Messages {
+    /// Those of some bins.
+    fn of(made: &Made, bins: &[OfBin], numbering: &Numbering) -> Messages {
+        let mut messages = Messages::default();
+        for of_bin in bins {
+            let [first, own] = [numbering.of(of_bin.bin), numbering.own_of(of_bin.bin)];
+            for (piece, beyond) in own.zip(made.beyond(of_bin)) {
+                for side in [Side::Left, Side::Right] {
+                    if let Met::Guest(guest) = beyond[side as usize].met() {
+                        let end = end_of(piece, side);
+                        messages.asked.push((guest, Who::End(end)));
+                    }
+                }
+            }
+            for &(guest, to) in made.joined(of_bin) {
+                match to.met() {
+                    Met::End(end) => {
+                        let end = 2 * first.start as u32 + end;
+                        messages.told.push([guest, end]);
+                    }
+                    Met::Guest(other) => messages.asked.push((other, Who::Guest(guest))),
+                    // What is joined to a guest is a k-mer's end in this bin, or another guest.
+                    Met::AsGuest(_) | Met::Nothing => {}
+                }
             }
         }
-        let links = self.links.as_flattened_mut();
-        let word = |[guest, end]: [u32; 2]| (owner(guest), pair([guest, end]));
-        Ok(among.tell(&told, word, |word| {
-            let [guest, end] = unpair(word);
-            let at = end_of_guest(guest);
-            let piece = pieces.own_place(at as usize >> 1) as u32;
-            links[(piece << 1 | at & 1) as usize] = end;
-        })?)
+        messages
     }
 }

@@ -4,6 +4,8 @@
 //! nothing, where the junction belongs to another bin, or where the k-mer behind the junction is a
 //! guest. The last two are what `glue` brings together.
 
+use std::ops::Range;
+
 use gyrase_kmer::{Kmer, Shape};
 
 use super::Side;
@@ -82,8 +84,8 @@ pub(super) fn of_end(end: u32) -> (usize, Side) {
     ((end >> 1) as usize, side)
 }
 
-/// The pieces of a bin, by number: those with an end in the order of the lesser k-mer at their
-/// ends, behind them the rings.
+/// The pieces of the bins that a thread took, one bin behind the other; of each by number: those
+/// with an end in the order of the lesser k-mer at their ends, behind them the rings.
 #[derive(Default)]
 pub(super) struct Pieces {
     pub(super) bases: BaseString,
@@ -99,20 +101,39 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Gives back what was reserved and not used; the bytes that are left.
-    fn trim(&mut self) -> u64 {
-        self.bases.trim();
-        self.ends.shrink_to_fit();
-        self.count_sums.shrink_to_fit();
-        self.kmers.shrink_to_fit();
-        self.beyond.shrink_to_fit();
-        self.joined.shrink_to_fit();
-        let each = size_of::<usize>() + size_of::<u64>() + 2 * size_of::<[u32; 2]>();
-        (self.bases.bytes() + self.len() * each + size_of_val(&self.joined[..])) as u64
+    /// What there is behind so much: of the last bin.
+    fn behind(&self, [pieces, bases, joined]: [usize; 3]) -> Stretches {
+        Stretches {
+            pieces: pieces..self.len(),
+            bases: bases..self.bases.len(),
+            joined: joined..self.joined.len(),
+        }
+    }
+
+    /// How much there is.
+    fn lengths(&self) -> [usize; 3] {
+        [self.len(), self.bases.len(), self.joined.len()]
+    }
+}
+
+/// Where in [`Pieces`] those of a bin are.
+#[derive(Clone)]
+pub(super) struct Stretches {
+    pub(super) pieces: Range<usize>,
+    pub(super) bases: Range<usize>,
+    pub(super) joined: Range<usize>,
+}
+
+impl Stretches {
+    /// Bytes of memory of what is there.
+    pub(super) fn bytes(&self) -> u64 {
+        let piece = size_of::<usize>() + size_of::<u64>() + 2 * size_of::<[u32; 2]>();
+        let joined = self.joined.len() * size_of::<(u32, Beyond)>();
+        (self.bases.len().div_ceil(4) + self.pieces.len() * piece + joined) as u64
     }
 }
 
@@ -125,28 +146,32 @@ pub(super) struct Maker<const W: usize> {
     /// What is beyond each side of each k-mer.
     beyond: Vec<Beyond>,
     visited: Vec<bool>,
+    /// How many pieces there are of the bins before.
+    before: usize,
 }
 
 impl<const W: usize> Maker<W> {
-    /// The pieces of a bin, the k-mers of which are forgotten, and the bytes that they take.
+    /// Adds the pieces of a bin, the k-mers of which are forgotten; where they are.
     pub(super) fn make(
         &mut self,
         source: &SolidKmers,
         guests: &Guests,
         bin: usize,
-    ) -> Result<(Pieces, u64), Error> {
-        let shape = source.shape();
+        pieces: &mut Pieces,
+    ) -> Result<Stretches, Error> {
+        let (shape, before) = (source.shape(), pieces.lengths());
+        self.before = pieces.len();
         self.own.load(source, bin)?;
         source.forget(bin);
         self.guests.clear();
         guests.read(bin, &mut self.guests)?;
         self.tell_all(source.is_cut().then_some(bin), guests.first(bin), shape);
-        let mut pieces = Pieces::default();
-        self.join(&mut pieces);
-        self.walk_all(shape.k(), &mut pieces);
-        pieces.joined.iter_mut().for_each(|(_, to)| self.settle(to));
-        let bytes = pieces.trim();
-        Ok((pieces, bytes))
+        self.join(pieces);
+        self.walk_all(shape.k(), pieces);
+        let own = pieces.behind(before);
+        let joined = pieces.joined[own.joined.clone()].iter_mut();
+        joined.for_each(|(_, to)| self.settle(to));
+        Ok(own)
     }
 
     /// Tells the junctions who is beside them.
@@ -199,7 +224,6 @@ impl<const W: usize> Maker<W> {
         let own = self.own.len();
         self.visited.clear();
         self.visited.resize(own, false);
-        pieces.bases.reserve(own + own / 8 * k);
         for number in 0..own {
             let ends = |side| !self.beyond[end_of(number, side) as usize].is_end();
             if !self.visited[number] && (ends(Side::Left) || ends(Side::Right)) {
@@ -220,7 +244,7 @@ impl<const W: usize> Maker<W> {
 
     /// Makes a piece of what follows a k-mer that is entered on a side.
     fn walk(&mut self, first: usize, from: Side, k: usize, pieces: &mut Pieces) {
-        let (piece, start) = (pieces.len(), end_of(first, from));
+        let (piece, start) = (pieces.len() - self.before, end_of(first, from));
         let kmer = self.own.kmer(first);
         pieces.bases.push_kmer(directed(kmer, from, k), k);
         let (mut entered, mut count_sum) = (start, 0);

@@ -105,5 +105,5 @@ fn graph(kmers: Estimate, shape: Shape) -> Estimate {
     // So many of the k-mers are guests, which begin a piece; each has some numbers, and its bases.
     let pieces = 2.0 / (shape.window() as f64 + 1.0);
     let each = 40.0 + (shape.k() as f64 + 1.0 / pieces) / 4.0;
-    kmers.times(pieces * each * HALVES as f64 / 2.0)
+    kmers.times(pieces * each * HALVES[0] as f64 / 2.0)
 }

@@ -15,3 +15,14 @@ pub fn give_back_what_is_freed() {
         }
     }
 }
+
+/// Gives small pieces of memory back to the system that were freed: those of a table for each of
+/// many bins, say, among which something else was put. It takes some milliseconds.
+pub fn give_back_pieces() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the call takes a number, and is safe at any time and on any thread.
+    #[allow(unsafe_code, reason = "a call of the C library")]
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
