@@ -33,8 +33,9 @@ pub struct Plan {
     /// Bytes of memory that are expected: for reads that cover their genome twenty times or more,
     /// or the genomes of a metagenome seven times.
     pub memory: Estimate,
-    /// The least `memory` that a run is begun with, on one thread.
-    pub least_memory: u64,
+    /// The least `memory`, in bytes: with which a run is begun, on one thread, and with which the
+    /// graph is made of reads that cover their genomes so.
+    pub least_memory: Estimate,
     /// Threads for which the memory of a run is enough, up to those that it may have.
     pub threads: usize,
 }
@@ -45,7 +46,7 @@ impl Plan {
     /// # Errors
     /// [`AssemblyError::Memory`].
     pub fn admit(&self, config: &Config) -> Result<(), AssemblyError> {
-        fits(self.least_memory, config)
+        fits(self.least_memory.least, config)
     }
 }
 
@@ -80,6 +81,11 @@ pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
         let counting = least_memory_among(&counting, ranks)?;
         Ok(counting + packed(least).min(least_room(counting)))
     };
+    let begun = begun_with(1)?;
+    let with_graph = |bases: u64| {
+        let graph = graph_bytes(kmers(bases), config.sample);
+        begun.max(graph + packed(bases).min(least_room(graph)))
+    };
     let mut threads = config.threads;
     while threads > 1 && begun_with(threads)? > config.memory {
         threads -= 1;
@@ -90,7 +96,10 @@ pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
             least: held(least, counted.memory_of_repeats),
             most: counted.bases.most.map(|most| held(most, counted.memory)),
         },
-        least_memory: begun_with(1)?,
+        least_memory: Estimate {
+            least: begun,
+            most: counted.bases.most.map(with_graph),
+        },
         threads,
     })
 }

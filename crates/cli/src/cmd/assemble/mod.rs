@@ -123,12 +123,12 @@ impl Assemble {
         session.note("counts", json!({"bases": bounds(plan.bases)}));
         session.note(
             "bytes",
-            json!({"memory": bounds(plan.memory), "least_memory": plan.least_memory}),
+            json!({"memory": bounds(plan.memory), "least_memory": bounds(plan.least_memory)}),
         );
         let mut table = Table::default();
         table.row("bases", shown(plan.bases, grouped));
         table.memory(plan.memory, config.memory, false);
-        table.row("least memory", bytes(plan.least_memory));
+        table.row("least memory", shown(plan.least_memory, bytes));
         table.print()?;
         Ok(plan.admit(&config)?)
     }
