@@ -40,6 +40,7 @@ pub(crate) mod records;
 mod rings;
 mod run;
 mod runs;
+mod small;
 mod solid_kmers;
 mod text;
 

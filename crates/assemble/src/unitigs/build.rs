@@ -113,9 +113,9 @@ pub(super) fn beside(threads: usize) -> u64 {
 /// The least bytes of a thread's guests.
 pub(super) const LEAST: u64 = 16 << 20;
 
-/// While they are put together, what is made of the pieces takes at most so many halves of their
+/// While they are put together, what is made of the pieces takes at most so many eighths of their
 /// memory: in one process, and in several.
-pub(super) const HALVES: [u64; 2] = [3, 5];
+pub(super) const EIGHTHS: [u64; 2] = [13, 25];
 
 /// Bins whose k-mers are forgotten before their memory goes back.
 const FORGOTTEN: u64 = 256;
@@ -132,20 +132,20 @@ fn pieces<const W: usize>(
     let (taken, done) = (AtomicU64::new(0), AtomicU64::new(0));
     let known = guests.numbering().own_len() * size_of::<u32>();
     let beside = beside(means.threads) + known as u64;
-    let halves = HALVES[usize::from(among.world.ranks() > 1)];
+    let eighths = EIGHTHS[usize::from(among.world.ranks() > 1)];
     let fits = |bytes: u64| {
         let taken = taken.fetch_add(bytes, Relaxed) + bytes;
         let done = done.fetch_add(1, Relaxed) + 1;
         if done.is_multiple_of(FORGOTTEN) {
             give_back_pieces();
         }
-        if beside + halves * taken / 2 <= means.memory {
+        if beside + eighths * taken / 8 <= means.memory {
             return Ok(());
         }
         // The bins are alike.
         let all = (taken as f64 * bins as f64 / done as f64) as u64;
         Err(Error::Memory {
-            needed: beside + halves * all / 2,
+            needed: beside + eighths * all / 8,
             given: means.memory,
         })
     };

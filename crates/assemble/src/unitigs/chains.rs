@@ -168,7 +168,7 @@ impl Walk<'_> {
         loop {
             let (piece, side) = of_end(entered);
             self.visited[piece].store(true, Relaxed);
-            count_sum += self.glued.count_sums[piece];
+            count_sum += self.glued.count_sums.get(piece);
             let mut stretch = self.glued.stretch(piece);
             let shared = if entered == start { 0 } else { self.k - 1 };
             match side {

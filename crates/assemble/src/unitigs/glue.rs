@@ -11,6 +11,7 @@ use super::Side;
 use super::among::{Among, pair, unpair};
 use super::numbering::Numbering;
 use super::pieces::{Beyond, MOST, Met, Pieces, Stretches, end_of};
+use super::small::{Ends, Sums};
 use crate::{BaseString, Error};
 
 /// No end.
@@ -35,8 +36,8 @@ pub(super) enum Joined {
 pub(super) struct Glued {
     pub(super) bases: BaseString,
     /// Where the bases of each end.
-    pub(super) ends: Vec<usize>,
-    pub(super) count_sums: Vec<u64>,
+    ends: Ends,
+    pub(super) count_sums: Sums,
     /// The numbers, in their bin, of the k-mers at the left and right ends.
     pub(super) kmers: Vec<[u32; 2]>,
     /// What the left and right ends are joined to.
@@ -81,22 +82,34 @@ impl Made {
         all
     }
 
-    /// The same of where their bases end.
-    fn take_ends(&mut self) -> Vec<usize> {
-        let mut ends = self.take(|pieces| &mut pieces.ends);
-        let (mut pieces, mut bases) = (0, 0);
-        for OfBin { own, .. } in &self.bins {
-            let of_bin = &mut ends[pieces..pieces + own.pieces.len()];
-            of_bin
-                .iter_mut()
-                .for_each(|end| *end = *end - own.bases.start + bases);
-            pieces += own.pieces.len();
-            bases += own.bases.len();
+    /// Where the bases of pieces end then.
+    fn take_ends(&mut self) -> Ends {
+        let threads = self.threads.iter_mut();
+        let lists: Vec<Ends> = threads.map(|pieces| take(&mut pieces.ends)).collect();
+        let mut all = Ends::with_capacity(lists.iter().map(Ends::len).sum());
+        let mut start = 0;
+        for OfBin { thread, own, .. } in &self.bins {
+            for piece in own.pieces.clone() {
+                all.push(lists[*thread].get(piece) - own.bases.start + start);
+            }
+            start += own.bases.len();
         }
-        ends
+        all
     }
 
-    /// The same of their bases.
+    /// The sums of the counts of pieces, in the same order.
+    fn take_sums(&mut self) -> Sums {
+        let threads = self.threads.iter_mut();
+        let lists: Vec<Sums> = threads.map(|pieces| take(&mut pieces.count_sums)).collect();
+        let mut all = Sums::with_capacity(self.bins.iter().map(|bin| bin.own.pieces.len()).sum());
+        for OfBin { thread, own, .. } in &self.bins {
+            let own = own.pieces.clone();
+            own.for_each(|piece| all.push(lists[*thread].get(piece)));
+        }
+        all
+    }
+
+    /// The bases of pieces, in the same order.
     fn take_bases(&mut self) -> BaseString {
         let threads = self.threads.iter_mut();
         let lists: Vec<BaseString> = threads.map(|pieces| take(&mut pieces.bases)).collect();
@@ -131,7 +144,7 @@ impl Glued {
         let mut glued = Glued {
             bases: made.take_bases(),
             ends: made.take_ends(),
-            count_sums: made.take(|pieces| &mut pieces.count_sums),
+            count_sums: made.take_sums(),
             kmers: made.take(|pieces| &mut pieces.kmers),
             links,
             numbering,
@@ -163,8 +176,8 @@ impl Glued {
     /// Where the bases of a piece are.
     #[inline(always)]
     pub(super) fn stretch(&self, piece: usize) -> std::ops::Range<usize> {
-        let start = piece.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start..self.ends[piece]
+        let start = piece.checked_sub(1);
+        start.map_or(0, |before| self.ends.get(before))..self.ends.get(piece)
     }
 
     /// What an end is joined to.

@@ -11,6 +11,7 @@ use gyrase_kmer::{Kmer, Shape};
 use super::Side;
 use super::guests::{Guest, Guests, elsewhere};
 use super::junctions::{Junctions, at_side};
+use super::small::{Ends, Sums};
 use super::solid_kmers::{BinKmers, SolidKmers};
 use crate::{BaseString, Error};
 
@@ -90,8 +91,8 @@ pub(super) fn of_end(end: u32) -> (usize, Side) {
 pub(super) struct Pieces {
     pub(super) bases: BaseString,
     /// Where the bases of each end.
-    pub(super) ends: Vec<usize>,
-    pub(super) count_sums: Vec<u64>,
+    pub(super) ends: Ends,
+    pub(super) count_sums: Sums,
     /// The numbers of the k-mers at the left and right ends.
     pub(super) kmers: Vec<[u32; 2]>,
     /// What is beyond the left and right ends.
@@ -131,7 +132,7 @@ pub(super) struct Stretches {
 impl Stretches {
     /// Bytes of memory of what is there.
     pub(super) fn bytes(&self) -> u64 {
-        let piece = size_of::<usize>() + size_of::<u64>() + 2 * size_of::<[u32; 2]>();
+        let piece = 2 * size_of::<u32>() + 2 * size_of::<[u32; 2]>();
         let joined = self.joined.len() * size_of::<(u32, Beyond)>();
         (self.bases.len().div_ceil(4) + self.pieces.len() * piece + joined) as u64
     }

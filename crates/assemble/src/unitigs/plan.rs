@@ -4,7 +4,7 @@ use gyrase_kmer::Shape;
 use gyrase_table::gyk::Database;
 use gyrase_tabulate::Estimate;
 
-use super::build::{HALVES, LEAST, beside, check};
+use super::build::{EIGHTHS, LEAST, beside, check};
 use super::run::{Config, KmersOf, databases};
 use crate::Error;
 
@@ -104,6 +104,6 @@ fn of_databases(config: &Config, databases: &[Database]) -> Result<Plan, Error> 
 fn graph(kmers: Estimate, shape: Shape) -> Estimate {
     // So many of the k-mers are guests, which begin a piece; each has some numbers, and its bases.
     let pieces = 2.0 / (shape.window() as f64 + 1.0);
-    let each = 40.0 + (shape.k() as f64 + 1.0 / pieces) / 4.0;
-    kmers.times(pieces * each * HALVES[0] as f64 / 2.0)
+    let each = 32.0 + (shape.k() as f64 + 1.0 / pieces) / 4.0;
+    kmers.times(pieces * each * EIGHTHS[0] as f64 / 8.0)
 }
