@@ -105,5 +105,6 @@ fn graph(kmers: Estimate, shape: Shape) -> Estimate {
     // So many of the k-mers are guests, which begin a piece; each has some numbers, and its bases.
     let pieces = 2.0 / (shape.window() as f64 + 1.0);
     let each = 32.0 + (shape.k() as f64 + 1.0 / pieces) / 4.0;
-    kmers.times(pieces * each * EIGHTHS[0] as f64 / 8.0)
+    // Of one process or of several: a plan is for any.
+    kmers.times(pieces * each * EIGHTHS[1] as f64 / 8.0)
 }
