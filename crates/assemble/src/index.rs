@@ -178,9 +178,8 @@ impl Kmers<'_> {
 
     /// The direction of a node in which it has `window` at the place of `at` in the forward one.
     fn way(&self, way: Way, at: usize, window: &[u8]) -> Option<(Way, usize)> {
-        let places = self.places(way, at).into_iter();
         let has = |&(way, at): &(Way, usize)| self.at(way, at).equal(window) == self.k;
-        places.into_iter().find(has)
+        self.places(way, at).into_iter().find(has)
     }
 
     /// The place of a k-mer in both directions of a node, by that in the forward one.
