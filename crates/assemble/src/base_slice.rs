@@ -6,11 +6,10 @@ use std::ops::Range;
 use gyrase_kmer::Kmer;
 
 use crate::BaseString;
+use crate::base_string::PER_WORD;
 
 /// Bases that are expanded to codes at a time.
 const AT_ONCE: usize = 8;
-/// Bases of a word.
-const PER_WORD: usize = 32;
 
 /// A stretch of a sequence of bases: it compares as its letters do.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +53,15 @@ impl<'b> BaseSlice<'b> {
             self.bases,
             self.start + stretch.start..self.start + stretch.end,
         )
+    }
+
+    /// What is behind the first so many.
+    ///
+    /// # Panics
+    /// When there are not as many.
+    #[inline]
+    pub fn behind(self, bases: usize) -> BaseSlice<'b> {
+        self.slice(bases..self.len())
     }
 
     /// The code of a base.
@@ -174,7 +182,7 @@ mod tests {
 
     fn packed(codes: &[u8]) -> BaseString {
         let mut packed = BaseString::default();
-        codes.iter().for_each(|&code| packed.push(code));
+        packed.push_codes(codes);
         packed
     }
 

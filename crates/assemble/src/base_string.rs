@@ -6,7 +6,7 @@ use gyrase_kmer::{Kmer, reverse_pairs};
 use gyrase_seq::{decode, encode};
 
 /// Bases of a word.
-const PER_WORD: usize = 32;
+pub(crate) const PER_WORD: usize = 32;
 
 /// Bases in words of 64 bits, the first of each word most significant, behind the last base zeros.
 /// So words compare as letters do.
@@ -101,6 +101,11 @@ impl BaseString {
         kmer.0[1..]
             .iter()
             .for_each(|&word| self.push_word(word, PER_WORD));
+    }
+
+    /// Appends bases by their codes.
+    pub fn push_codes(&mut self, codes: &[u8]) {
+        codes.iter().for_each(|&code| self.push(code));
     }
 
     /// Appends letters, all of which are bases.

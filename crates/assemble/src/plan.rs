@@ -72,6 +72,7 @@ pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
         let counting = counting + kmers(bases) * COUNTED;
         reads + counting.max(graph_bytes(kmers(bases), config.sample))
     };
+    let with_reads = |beside: u64, bases: u64| beside + packed(bases).min(least_room(beside));
     let least = counted.bases.least;
     let begun_with = |threads| -> Result<u64, AssemblyError> {
         let counting = gyrase_count::Config {
@@ -79,12 +80,12 @@ pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
             ..count_config(config, config.memory)
         };
         let counting = least_memory_among(&counting, ranks)?;
-        Ok(counting + packed(least).min(least_room(counting)))
+        Ok(with_reads(counting, least))
     };
     let begun = begun_with(1)?;
     let with_graph = |bases: u64| {
         let graph = graph_bytes(kmers(bases), config.sample);
-        begun.max(graph + packed(bases).min(least_room(graph)))
+        begun.max(with_reads(graph, bases))
     };
     let mut threads = config.threads;
     while threads > 1 && begun_with(threads)? > config.memory {

@@ -203,10 +203,8 @@ impl Superbubble {
 fn letters(graph: &Graph, ways: &[Way]) -> Vec<u8> {
     let mut letters = graph.codes(ways[0]);
     for &way in &ways[1..] {
-        let bases = graph.bases(way);
-        bases
-            .slice(graph.k() - 1..bases.len())
-            .append_codes(&mut letters);
+        let next = graph.bases(way);
+        next.behind(graph.k() - 1).append_codes(&mut letters);
     }
     letters
 }

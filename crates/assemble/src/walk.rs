@@ -126,8 +126,7 @@ impl<'g> Walker<'g> {
         let k = self.graph.k();
         let (mut way, mut place, mut base) = (way, offset + k, at + k);
         loop {
-            let bases = self.graph.bases(way);
-            let bases = bases.slice(place..bases.len());
+            let bases = self.graph.bases(way).behind(place);
             let equal = bases.equal(&run[base..]);
             base += equal;
             let last = steps.last_mut().expect("a walk has a step");

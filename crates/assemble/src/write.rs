@@ -169,8 +169,7 @@ fn steps<'c>(
     let mut from = 0;
     std::iter::from_fn(move || {
         let (at, way, offset) = index.first(codes, from)?;
-        let bases = graph.bases(way);
-        let bases = bases.slice(offset..bases.len()).equal(&codes[at..]);
+        let bases = graph.bases(way).behind(offset).equal(&codes[at..]);
         let kmers = bases + 1 - graph.k();
         from = at + kmers;
         Some(Step {

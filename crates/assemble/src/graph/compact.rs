@@ -268,8 +268,7 @@ fn push_normal(k: usize, bases: &BaseString, ring: bool, to: &mut BaseString) ->
     let other: Vec<u8> = complement(&codes).collect();
     let (one, other) = (least(&codes), least(&other));
     let turned = other < one;
-    let codes = if turned { other } else { one };
-    codes.into_iter().for_each(|code| to.push(code));
+    to.push_codes(if turned { &other } else { &one });
     turned
 }
 

@@ -28,7 +28,7 @@ impl Pieces {
 
     /// Adds a sequence of codes.
     pub fn push(&mut self, codes: &[u8], count: u64) {
-        codes.iter().for_each(|&code| self.bases.push(code));
+        self.bases.push_codes(codes);
         self.close(count);
     }
 

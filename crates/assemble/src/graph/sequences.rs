@@ -38,7 +38,7 @@ impl<const W: usize> Sequences<W> for Pieces {
     fn append(&self, way: Way, skip: usize, bases: &mut BaseString) {
         let own = self.bases(way.node());
         match way.is_backward() {
-            false => own.slice(skip..own.len()).append_to(bases),
+            false => own.behind(skip).append_to(bases),
             true => {
                 let own = own.slice(0..own.len() - skip);
                 own.append_reverse_complement_to(bases);
@@ -144,7 +144,7 @@ impl<const W: usize> Sequences<W> for Extended<'_, W> {
 
     fn append(&self, way: Way, skip: usize, bases: &mut BaseString) {
         match self.one(way) {
-            Ok(own) => own.slice(skip..own.len()).append_to(bases),
+            Ok(own) => own.behind(skip).append_to(bases),
             Err((kmer, _)) if way.is_backward() => {
                 (skip..self.k).for_each(|place| bases.push(3 - kmer.base(place)));
             }

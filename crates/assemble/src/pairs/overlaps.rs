@@ -47,8 +47,7 @@ pub fn overlapping(graph: &Graph, links: &Links, inserts: &Inserts) -> Vec<Join>
 /// from one to the other have a fitting length then.
 fn overlap(graph: &Graph, (from, to): (Way, Way), link: Link, inserts: &Inserts) -> Option<usize> {
     let [before, behind] = [from, to].map(|way| graph.bases(way));
-    let meets =
-        |&bases: &usize| before.slice(before.len() - bases..before.len()) == behind.slice(0..bases);
+    let meets = |&bases: &usize| before.behind(before.len() - bases) == behind.slice(0..bases);
     let mut all = (LEAST_BASES..graph.k()).filter(meets);
     let (overlap, None) = (all.next()?, all.next()) else {
         return None;

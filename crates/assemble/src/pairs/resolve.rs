@@ -110,18 +110,15 @@ impl<'j> Chains<'j> {
             }
             let [one, other] = [two[0], two[1]].map(|way| (graph.count(way), graph.kmers(way)));
             for way in path {
-                let bases = graph.bases(way);
-                bases.slice(overlap..bases.len()).append_codes(&mut codes);
+                graph.bases(way).behind(overlap).append_codes(&mut codes);
                 let share = u128::from(one.0 + other.0) * u128::from(graph.kmers(way))
                     / u128::from(one.1 + other.1);
                 let share = u64::try_from(share).unwrap_or(u64::MAX);
                 counts[way.node()] = counts[way.node()].saturating_sub(share);
                 count += share;
             }
-            let bases = graph.bases(two[1]);
-            bases
-                .slice(join.overlap..bases.len())
-                .append_codes(&mut codes);
+            let next = graph.bases(two[1]);
+            next.behind(join.overlap).append_codes(&mut codes);
             // No read has the k-mers across a shorter overlap: they are as often there as others.
             let across = u128::from(one.0 + other.0) * (overlap - join.overlap) as u128
                 / u128::from(one.1 + other.1);

@@ -72,9 +72,14 @@ impl Made {
         &self.threads[of_bin.thread].joined[of_bin.own.joined.clone()]
     }
 
+    /// Takes what each thread has.
+    fn lists<L: Default>(&mut self, list: impl FnMut(&mut Pieces) -> &mut L) -> Vec<L> {
+        self.threads.iter_mut().map(list).map(take).collect()
+    }
+
     /// A list of what pieces have, taken in the order of bins.
     fn take<T: Copy>(&mut self, list: impl FnMut(&mut Pieces) -> &mut Vec<T>) -> Vec<T> {
-        let lists: Vec<Vec<T>> = self.threads.iter_mut().map(list).map(take).collect();
+        let lists = self.lists(list);
         let mut all = Vec::with_capacity(lists.iter().map(Vec::len).sum());
         for OfBin { thread, own, .. } in &self.bins {
             all.extend_from_slice(&lists[*thread][own.pieces.clone()]);
@@ -84,8 +89,7 @@ impl Made {
 
     /// Where the bases of pieces end then.
     fn take_ends(&mut self) -> Ends {
-        let threads = self.threads.iter_mut();
-        let lists: Vec<Ends> = threads.map(|pieces| take(&mut pieces.ends)).collect();
+        let lists = self.lists(|pieces| &mut pieces.ends);
         let mut all = Ends::with_capacity(lists.iter().map(Ends::len).sum());
         let mut start = 0;
         for OfBin { thread, own, .. } in &self.bins {
@@ -99,8 +103,7 @@ impl Made {
 
     /// The sums of the counts of pieces, in the same order.
     fn take_sums(&mut self) -> Sums {
-        let threads = self.threads.iter_mut();
-        let lists: Vec<Sums> = threads.map(|pieces| take(&mut pieces.count_sums)).collect();
+        let lists = self.lists(|pieces| &mut pieces.count_sums);
         let mut all = Sums::with_capacity(self.bins.iter().map(|bin| bin.own.pieces.len()).sum());
         for OfBin { thread, own, .. } in &self.bins {
             let own = own.pieces.clone();
@@ -111,8 +114,7 @@ impl Made {
 
     /// The bases of pieces, in the same order.
     fn take_bases(&mut self) -> BaseString {
-        let threads = self.threads.iter_mut();
-        let lists: Vec<BaseString> = threads.map(|pieces| take(&mut pieces.bases)).collect();
+        let lists = self.lists(|pieces| &mut pieces.bases);
         let mut all = BaseString::default();
         all.reserve(lists.iter().map(BaseString::len).sum());
         for OfBin { thread, own, .. } in &self.bins {

@@ -122,7 +122,6 @@ impl Pieces {
 }
 
 /// Where in [`Pieces`] those of a bin are.
-#[derive(Clone)]
 pub(super) struct Stretches {
     pub(super) pieces: Range<usize>,
     pub(super) bases: Range<usize>,
