@@ -3,7 +3,9 @@
 //! Biol. 7 (2000) 203, section 3; NCBI's `greedy_align.c`: `BLAST_GreedyAlign`).
 
 use crate::arch::Kernels;
-use crate::arch::reach::{AT_ONCE, CELLS, Diagonals, NOWHERE, Pair, Reached};
+use crate::arch::reach::{
+    BEHIND, CELLS, Diagonals, END_OF_QUERY, END_OF_SUBJECT, NOWHERE, Pair, Reached,
+};
 use crate::gapped::{Prefixes, Step};
 use crate::nucleotide::BASES;
 
@@ -59,14 +61,19 @@ struct Row {
     at: usize,
 }
 
-/// What a query has behind its bases, and a subject; and what makes codes of a query match nothing.
-const END_OF_QUERY: u8 = 255;
-const END_OF_SUBJECT: u8 = 127;
+/// What makes codes of a query match nothing.
 const NO_MATCH: u8 = 128;
 
-/// The memory of extensions, used again and again.
+/// The memory of extensions, used again and again. Two are made at a time, row by row: a row waits
+/// for the one before it, and the processor goes on with the other extension meanwhile.
 #[derive(Default)]
 pub struct Greedy {
+    sides: [Side; 2],
+}
+
+/// One of two extensions.
+#[derive(Default)]
+struct Side {
     /// Codes in the order in which they are read, as far as an extension may reach; then ends.
     query: Vec<u8>,
     subject: Vec<u8>,
@@ -75,10 +82,40 @@ pub struct Greedy {
     rows: Vec<Row>,
     furthest: Vec<[i32; CELLS]>,
     best_scores: Vec<i32>,
+    best: Best,
+    front: Front,
+    /// Whether a row more may have something better.
+    goes_on: bool,
+}
+
+/// What differences cost: doubled where a half of the reward is needed.
+#[derive(Clone, Copy)]
+struct DifferenceCosts {
+    /// A half of the reward.
+    half: i32,
+    difference: i32,
+    x_drop: i32,
+    /// Rows back to the one whose best score the X-drop is from.
+    back: usize,
+}
+
+impl From<GreedyLimits> for DifferenceCosts {
+    fn from(limits: GreedyLimits) -> DifferenceCosts {
+        let factor = 1 + limits.reward % 2;
+        let half = limits.reward * factor / 2;
+        let difference = (limits.reward - limits.penalty) * factor;
+        let x_drop = limits.x_drop * factor;
+        DifferenceCosts {
+            half,
+            difference,
+            x_drop,
+            back: ((x_drop + half) / difference + 1) as usize,
+        }
+    }
 }
 
 /// The best extension that is known.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Best {
     differences: usize,
     diagonal: i32,
@@ -86,26 +123,26 @@ struct Best {
 }
 
 /// The diagonals that are still followed, and the longest run of matches so far.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Front {
     lower: i32,
     upper: i32,
     query_ended: bool,
     subject_ended: bool,
     /// Where the run begins, in both.
-    run: (usize, usize),
-    run_length: usize,
+    run: (u32, u32),
+    run_length: u32,
 }
 
 impl Front {
-    fn new(matches: usize) -> Front {
+    fn new(run_length: u32) -> Front {
         Front {
             lower: -1,
             upper: 1,
             query_ended: false,
             subject_ended: false,
             run: (0, 0),
-            run_length: matches,
+            run_length,
         }
     }
 
@@ -164,129 +201,150 @@ impl Best {
 }
 
 impl Greedy {
-    /// The best alignment that begins with the first bases of both, or none of them.
+    /// The best alignments of two pairs of a query and a subject that begin with the first bases of
+    /// both, or none of them.
     pub fn extend(
         &mut self,
         limits: GreedyLimits,
-        query: Direction,
-        subject: Direction,
-    ) -> GreedyExtension {
-        let (best, front) = self.run(limits, query, subject, false);
-        GreedyExtension {
-            ends: best.prefixes(),
-            run: front.run,
-            run_length: front.run_length,
-        }
+        pairs: [[Direction; 2]; 2],
+    ) -> [GreedyExtension; 2] {
+        self.run(limits, pairs, false);
+        self.sides.each_ref().map(|side| GreedyExtension {
+            ends: side.best.prefixes(),
+            run: (side.front.run.0 as usize, side.front.run.1 as usize),
+            run_length: side.front.run_length as usize,
+        })
     }
 
-    /// The same without the longest run, and with its steps, which are pushed to `steps` from the
-    /// last to the first.
+    /// The same without the longest runs, and with their steps, which are pushed to `steps` from
+    /// the last to the first.
     pub fn trace(
         &mut self,
         limits: GreedyLimits,
-        query: Direction,
-        subject: Direction,
-        steps: &mut Vec<Step>,
-    ) -> Prefixes {
-        let (best, _) = self.run(limits, query, subject, true);
-        self.steps_back(best, steps);
-        best.prefixes()
+        pairs: [[Direction; 2]; 2],
+        steps: [&mut Vec<Step>; 2],
+    ) -> [Prefixes; 2] {
+        self.run(limits, pairs, true);
+        for (side, steps) in self.sides.iter().zip(steps) {
+            side.steps_back(steps);
+        }
+        self.sides.each_ref().map(|side| side.best.prefixes())
     }
 
     /// Extends; diagonals that cannot have the best alignment any more may be left out.
-    fn run(
-        &mut self,
-        limits: GreedyLimits,
-        query: Direction,
-        subject: Direction,
-        best_only: bool,
-    ) -> (Best, Front) {
-        let reach = query.length() + limits.ahead(query.length());
-        self.lengths = [query.length(), subject.length()];
+    fn run(&mut self, limits: GreedyLimits, pairs: [[Direction; 2]; 2], best_only: bool) {
         let kernels = Kernels::detect();
         kernels.run(
             #[inline(always)]
             || {
-                let is_base = |code: u8| usize::from(code) < BASES;
-                let mark = |code: u8| if is_base(code) { code } else { code | NO_MATCH };
-                query.read(reach, END_OF_QUERY, mark, &mut self.query);
-                subject.read(reach, END_OF_SUBJECT, |code| code, &mut self.subject);
-                self.extend_rows(kernels, limits, best_only)
+                let costs = DifferenceCosts::from(limits);
+                for (side, pair) in self.sides.iter_mut().zip(pairs) {
+                    side.begin(limits, costs, best_only, pair);
+                }
+                let [before, behind] = &mut self.sides;
+                let mut differences = 1;
+                while before.goes_on || behind.goes_on {
+                    before.extend(kernels, costs, differences, best_only);
+                    behind.extend(kernels, costs, differences, best_only);
+                    differences += 1;
+                }
             },
         )
     }
+}
 
+impl Side {
     #[inline(always)]
-    fn extend_rows(
+    fn begin(
         &mut self,
-        kernels: Kernels,
         limits: GreedyLimits,
+        costs: DifferenceCosts,
         best_only: bool,
-    ) -> (Best, Front) {
-        // Doubled where a half of the reward is needed.
-        let factor = 1 + limits.reward % 2;
-        let half = limits.reward * factor / 2;
-        let difference = (limits.reward - limits.penalty) * factor;
-        let x_drop = limits.x_drop * factor;
-        let back = ((x_drop + half) / difference + 1) as usize;
-        let [of_query, of_subject] = self.lengths;
-        let most = MOST_DIFFERENCES.min(of_subject / 2 + 1);
-        let matches = self.pair().matching(0, 0) as usize;
+        [query, subject]: [Direction; 2],
+    ) {
+        let reach = query.length() + limits.ahead(query.length());
+        let is_base = |code: u8| usize::from(code) < BASES;
+        let mark = |code: u8| if is_base(code) { code } else { code | NO_MATCH };
+        query.read(reach, END_OF_QUERY, mark, &mut self.query);
+        subject.read(reach, END_OF_SUBJECT, |code| code, &mut self.subject);
+        self.lengths = [query.length(), subject.length()];
+        let matches = self.pair().matching(0, 0);
         let start = matches as i32;
-        let mut best = Best {
+        self.best = Best {
             differences: 0,
             diagonal: 0,
             ends: (start, start),
         };
-        let mut front = Front::new(matches);
-        self.begin(start, start * 2 * half);
-        if matches == of_query || matches == of_subject {
-            return (best, front);
+        // No run is longer than what nobody asks for.
+        self.front = Front::new(if best_only { u32::MAX } else { matches });
+        self.goes_on = !self.lengths.contains(&(matches as usize));
+        self.rows.clear();
+        self.furthest.clear();
+        self.best_scores.clear();
+        let at = CELLS * BESIDE;
+        self.rows.push(Row { first: 0, at });
+        self.furthest.resize(2 * BESIDE + 1, [NOWHERE; CELLS]);
+        self.furthest.as_flattened_mut()[at] = start;
+        self.best_scores.push(start * 2 * costs.half);
+    }
+
+    /// Extends by a row of so many differences, if that may have something better.
+    #[inline(always)]
+    fn extend(
+        &mut self,
+        kernels: Kernels,
+        costs: DifferenceCosts,
+        differences: usize,
+        best_only: bool,
+    ) {
+        if !self.goes_on {
+            return;
         }
-        for differences in 1..=most {
-            let before = differences
-                .checked_sub(back)
-                .map_or(0, |at| self.best_scores[at]);
-            let least = before + difference * differences as i32 - x_drop;
-            let least = least.div_euclid(half) + i32::from(least.rem_euclid(half) != 0);
-            let highest = self.best_scores[differences - 1];
-            if best_only {
-                let sum = (highest + difference * differences as i32).div_euclid(half);
-                front.leave_hopeless(sum, self.lengths);
-                if front.lower > front.upper {
-                    break;
-                }
+        self.goes_on = false;
+        let DifferenceCosts {
+            half,
+            difference,
+            x_drop,
+            back,
+        } = costs;
+        let before = differences
+            .checked_sub(back)
+            .map_or(0, |at| self.best_scores[at]);
+        let cost = difference * differences as i32;
+        let least = before + cost - x_drop;
+        let least = least.div_euclid(half) + i32::from(least.rem_euclid(half) != 0);
+        let highest = self.best_scores[differences - 1];
+        if best_only {
+            let sum = (highest + cost).div_euclid(half);
+            self.front.leave_hopeless(sum, self.lengths);
+            if self.front.lower > self.front.upper {
+                return;
             }
-            let extent;
-            (front, extent) = self.advance(kernels, front, differences, least);
-            let score = extent * half - differences as i32 * difference;
-            self.best_scores.push(score.max(highest));
-            if score > highest {
-                let (at, diagonal) = self.first_with(extent);
-                best = Best {
-                    differences,
-                    diagonal,
-                    ends: (at + diagonal, at),
-                };
-            }
-            if front.lower > front.upper {
-                break;
-            }
-            front.lower -= i32::from(!front.subject_ended);
-            front.upper += i32::from(!front.query_ended);
         }
-        (best, front)
+        let extent = self.advance(kernels, differences, least);
+        let score = extent * half - cost;
+        self.best_scores.push(score.max(highest));
+        if score > highest {
+            let (at, diagonal) = self.first_with(extent);
+            self.best = Best {
+                differences,
+                diagonal,
+                ends: (at + diagonal, at),
+            };
+        }
+        let front = &mut self.front;
+        if front.lower > front.upper {
+            return;
+        }
+        front.lower -= i32::from(!front.subject_ended);
+        front.upper += i32::from(!front.query_ended);
+        self.goes_on = differences < MOST_DIFFERENCES.min(self.lengths[1] / 2 + 1);
     }
 
     /// Makes the row of so many differences; the furthest sum of both positions.
     #[inline(always)]
-    fn advance(
-        &mut self,
-        kernels: Kernels,
-        mut front: Front,
-        differences: usize,
-        least: i32,
-    ) -> (Front, i32) {
+    fn advance(&mut self, kernels: Kernels, differences: usize, least: i32) -> i32 {
+        let mut front = self.front;
         let Row { first, at } = self.rows[differences - 1];
         let start = self.furthest.len();
         let count = (front.upper - front.lower + 1) as usize;
@@ -303,6 +361,7 @@ impl Greedy {
             first: front.lower,
             count,
             least,
+            longest: front.run_length,
         };
         let ends = self.lengths.map(|length| length as i32);
         let pair = Pair {
@@ -312,15 +371,16 @@ impl Greedy {
         };
         let reached = kernels.reach(&pair, diagonals, &mut row[..blocks]);
         let row = &row.as_flattened()[..count];
-        let (length, number) = (reached.longest.0 as usize, reached.longest.1);
+        let (length, number) = reached.longest;
         if length > front.run_length {
             let end = row[number];
             let in_query = end + front.lower + number as i32;
-            front.run = (in_query as usize - length, end as usize - length);
+            front.run = (in_query as u32 - length, end as u32 - length);
             front.run_length = length;
         }
         front.follow(&reached, row, ends);
-        (front, reached.sum)
+        self.front = front;
+        reached.sum
     }
 
     /// Where the first diagonal of the last row is, of those with a sum of both positions.
@@ -340,25 +400,14 @@ impl Greedy {
         }
     }
 
-    fn begin(&mut self, furthest: i32, score: i32) {
-        self.rows.clear();
-        self.furthest.clear();
-        self.best_scores.clear();
-        let at = CELLS * BESIDE;
-        self.rows.push(Row { first: 0, at });
-        self.furthest.resize(2 * BESIDE + 1, [NOWHERE; CELLS]);
-        self.furthest.as_flattened_mut()[at] = furthest;
-        self.best_scores.push(score);
-    }
-
-    fn steps_back(&self, best: Best, steps: &mut Vec<Step>) {
+    fn steps_back(&self, steps: &mut Vec<Step>) {
         let Best {
+            differences,
             mut diagonal,
             ends: (_, mut at),
-            ..
-        } = best;
+        } = self.best;
         let furthest = self.furthest.as_flattened();
-        for row in (0..best.differences).rev() {
+        for row in (0..differences).rev() {
             let Row { first, at: start } = self.rows[row];
             let before = &furthest[place(start, first, diagonal - 1)..];
             let (less, same, more) = (before[0], before[1], before[2]);
@@ -430,7 +479,7 @@ impl<'b> Direction<'b> {
     fn read(self, most: usize, end: u8, each: impl Fn(u8) -> u8, read: &mut Vec<u8>) {
         let length = most.min(self.length());
         read.clear();
-        read.resize(length + 2 * AT_ONCE, end);
+        read.resize(length + BEHIND, end);
         let read = &mut read[..length];
         // A closure of `for_each` would be compiled without the vectors of `Kernels::run`.
         match self {
@@ -530,9 +579,10 @@ mod tests {
                 false => [Direction::Forward(&query), Direction::Forward(&subject)],
             };
             let mut greedy = Greedy::default();
-            let mut steps = Vec::new();
-            let found = greedy.trace(limits, q, s, &mut steps);
-            let extension = greedy.extend(limits, q, s);
+            let (mut steps, mut others) = (Vec::new(), Vec::new());
+            let pairs = [[q, s], [s, q]];
+            let [found, _] = greedy.trace(limits, pairs, [&mut steps, &mut others]);
+            let [_, extension] = greedy.extend(limits, [[s, q], [q, s]]);
             prop_assert_eq!(extension.ends, found);
             steps.reverse();
             let (score, in_query, in_subject) = score_of(limits, &steps, &query, &subject);

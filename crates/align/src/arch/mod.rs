@@ -29,7 +29,6 @@ pub use prefixes::{UngappedCosts, UngappedGains};
 
 use crate::statistics::Costs;
 use lanes::Gaps;
-use reach::{CELLS, Diagonals, Pair, Reached};
 
 impl Kernels {
     /// Runs what is written once for all processors. Only what is inlined into it is compiled for
@@ -123,25 +122,6 @@ impl Kernels {
         };
         scores[subjects.lanes..].fill(0);
         scores
-    }
-
-    /// Makes a row of diagonals, whose number is rounded up to whole vectors: each goes one base on
-    /// from the best of its neighbours, and then through what matches.
-    #[inline(always)]
-    pub(crate) fn reach(
-        self,
-        pair: &Pair,
-        diagonals: Diagonals,
-        row: &mut [[i32; CELLS]],
-    ) -> Reached {
-        match self {
-            Kernels::Scalar => scalar::reach(pair, diagonals, row),
-            // A row has few diagonals: longer vectors gain nothing.
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `available` found the features.
-            #[allow(unsafe_code, reason = "kernels need the features that were found")]
-            Kernels::Avx2 | Kernels::Avx512 => unsafe { avx2::reach(pair, diagonals, row) },
-        }
     }
 
     /// What the best gapped alignment gains that begins with the first bases of a lane, in a band

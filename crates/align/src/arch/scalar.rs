@@ -1,7 +1,6 @@
 //! The kernels in portable code: what the others must find.
 
 use super::lanes::{COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Rows, ZERO, unbiased};
-use super::reach::{CELLS, Diagonals, NOWHERE, Pair, Reached};
 
 /// Turns rows into columns, eight by eight.
 pub(super) fn transpose(rows: &LaneRows, columns: &mut LaneColumns) {
@@ -121,31 +120,4 @@ pub(super) fn local_scores(
         }
     }
     highest.map(unbiased)
-}
-
-pub(super) fn reach(pair: &Pair, diagonals: Diagonals, row: &mut [[i32; CELLS]]) -> Reached {
-    let Diagonals {
-        before,
-        first,
-        count,
-        least,
-    } = diagonals;
-    let mut reached = Reached::default();
-    for (number, (at, before)) in row
-        .as_flattened_mut()
-        .iter_mut()
-        .zip(before.windows(3))
-        .enumerate()
-    {
-        let from = (before[2].max(before[1]) + 1).max(before[0]);
-        let in_query = from + first + number as i32;
-        *at = NOWHERE;
-        if number < count && from >= 0 && in_query + from >= least {
-            let length = pair.matching(in_query as u32, from as u32);
-            *at = from + length as i32;
-            reached.add(pair, number, length, [in_query + length as i32, *at]);
-            reached.follow(number, 1);
-        }
-    }
-    reached
 }
