@@ -115,7 +115,7 @@ pub(super) const LEAST: u64 = 16 << 20;
 
 /// While they are put together, what is made of the pieces takes at most so many eighths of their
 /// memory: in one process, and in several.
-pub(super) const EIGHTHS: [u64; 2] = [13, 25];
+pub(super) const EIGHTHS: [u64; 2] = [10, 28];
 
 /// Bins whose k-mers are forgotten before their memory goes back.
 const FORGOTTEN: u64 = 256;

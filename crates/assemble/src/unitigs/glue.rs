@@ -7,10 +7,9 @@
 
 use std::mem::take;
 
-use super::Side;
 use super::among::{Among, pair, unpair};
 use super::numbering::Numbering;
-use super::pieces::{Beyond, MOST, Met, Pieces, Stretches, end_of};
+use super::pieces::{Beyond, MOST, Met, Pieces, Stretches};
 use super::small::{Ends, Sums};
 use crate::{BaseString, Error};
 
@@ -20,7 +19,7 @@ pub(super) const NONE: u32 = u32::MAX;
 const ELSEWHERE: u32 = 1 << 31;
 
 /// Bins whose messages are on their way at a time.
-const AT_ONCE: usize = 256;
+const AT_ONCE: usize = 64;
 
 /// What an end of a piece is joined to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,13 +61,8 @@ pub(super) struct OfBin {
 }
 
 impl Made {
-    /// What is beyond the ends of the pieces of a bin.
-    fn beyond(&self, of_bin: &OfBin) -> &[[Beyond; 2]] {
-        &self.threads[of_bin.thread].beyond[of_bin.own.pieces.clone()]
-    }
-
-    /// The guests that a bin joined, and to what.
-    fn joined(&self, of_bin: &OfBin) -> &[(u32, Beyond)] {
+    /// The guests that a bin joined to guests.
+    fn joined(&self, of_bin: &OfBin) -> &[[u32; 2]] {
         &self.threads[of_bin.thread].joined[of_bin.own.joined.clone()]
     }
 
@@ -138,11 +132,9 @@ impl Glued {
         if 2 * numbering.len() >= MOST {
             return Err(Error::TooLarge);
         }
-        let meetings = Meetings::of(&made, &numbering, guests);
+        let meetings = Meetings::of(&mut made, &numbering, guests);
         let links = meetings.settle(&made, [guests, &numbering], among)?;
-        for pieces in &mut made.threads {
-            (pieces.beyond, pieces.joined) = (Vec::new(), Vec::new());
-        }
+        drop(made.lists(|pieces| &mut pieces.joined));
         let mut glued = Glued {
             bases: made.take_bases(),
             ends: made.take_ends(),
@@ -195,8 +187,9 @@ impl Glued {
 
 /// What is joined to ends by way of guests.
 struct Meetings {
-    /// The end that each end of this process is joined to, by its number among all.
-    links: Vec<[u32; 2]>,
+    /// The end that each end of this process is joined to, by its number among all; or the guest
+    /// that it is joined to, until that was asked for.
+    links: Vec<[Beyond; 2]>,
     /// The end of a piece that each guest of this process is at.
     guests: Vec<u32>,
 }
@@ -221,26 +214,23 @@ struct Messages {
 
 impl Meetings {
     /// What bins know by themselves.
-    fn of(made: &Made, numbering: &Numbering, guests: &Numbering) -> Meetings {
+    fn of(made: &mut Made, numbering: &Numbering, guests: &Numbering) -> Meetings {
         let mut meetings = Meetings {
-            links: Vec::with_capacity(numbering.own_len()),
+            links: made.take(|pieces| &mut pieces.beyond),
             guests: vec![NONE; guests.own_len()],
         };
-        for of_bin in &made.bins {
-            let first = 2 * numbering.of(of_bin.bin).start as u32;
-            for (piece, beyond) in made.beyond(of_bin).iter().enumerate() {
-                let mut links = [NONE; 2];
-                for side in [Side::Left, Side::Right] {
-                    match beyond[side as usize].met() {
-                        Met::End(end) => links[side as usize] = first + end,
-                        Met::AsGuest(guest) => {
-                            let place = guests.own_place(guest as usize);
-                            meetings.guests[place] = first + end_of(piece, side);
-                        }
-                        Met::Guest(_) | Met::Nothing => {}
+        for &OfBin { bin, .. } in &made.bins {
+            let first = 2 * numbering.of(bin).start as u32;
+            let links = &mut meetings.links[numbering.own_of(bin)];
+            for (end, link) in (first..).zip(links.as_flattened_mut()) {
+                match link.met() {
+                    Met::End(own) => *link = Beyond::end(first + own),
+                    Met::AsGuest(guest) => {
+                        meetings.guests[guests.own_place(guest as usize)] = end;
+                        *link = Beyond::NOTHING;
                     }
+                    Met::Guest(_) | Met::Nothing => {}
                 }
-                meetings.links.push(links);
             }
         }
         meetings
@@ -262,7 +252,7 @@ impl Meetings {
         let mut some = made.bins.chunks(AT_ONCE);
         for _ in 0..among.most(some.len())? {
             let bins = some.next().unwrap_or_default();
-            let Messages { asked, mut told } = Messages::of(made, bins, pieces);
+            let Messages { asked, mut told } = Messages::of(made, bins, &links, pieces);
             let answers = among.ask(&asked, question, |guest| {
                 end_of_guest(u32::from_le_bytes(guest)).to_le_bytes()
             })?;
@@ -270,7 +260,7 @@ impl Meetings {
             for ((_, who), answer) in asked.into_iter().zip(answers) {
                 let end = u32::from_le_bytes(answer);
                 match who {
-                    Who::End(own) => links[own as usize] = end,
+                    Who::End(own) => links[own as usize] = Beyond::end(end),
                     Who::Guest(guest) => told.push([guest, end]),
                 }
             }
@@ -278,38 +268,33 @@ impl Meetings {
                 let [guest, end] = unpair(word);
                 let at = end_of_guest(guest);
                 let piece = pieces.own_place(at as usize >> 1) as u32;
-                links[(piece << 1 | at & 1) as usize] = end;
+                links[(piece << 1 | at & 1) as usize] = Beyond::end(end);
             })?;
         }
-        Ok(links)
+        Ok(links
+            .into_iter()
+            .map(|both| both.map(Beyond::number))
+            .collect())
     }
 }
 
 impl Messages {
-    /// Those of some bins.
-    fn of(made: &Made, bins: &[OfBin], numbering: &Numbering) -> Messages {
+    /// Those of some bins, by what the ends of this process are joined to so far.
+    fn of(made: &Made, bins: &[OfBin], links: &[[Beyond; 2]], numbering: &Numbering) -> Messages {
         let mut messages = Messages::default();
         for of_bin in bins {
-            let [first, own] = [numbering.of(of_bin.bin), numbering.own_of(of_bin.bin)];
-            for (piece, beyond) in own.zip(made.beyond(of_bin)) {
-                for side in [Side::Left, Side::Right] {
-                    if let Met::Guest(guest) = beyond[side as usize].met() {
-                        let end = end_of(piece, side);
-                        messages.asked.push((guest, Who::End(end)));
-                    }
+            let own = numbering.own_of(of_bin.bin);
+            let [here, among_all] =
+                [own.start, numbering.of(of_bin.bin).start].map(|at| 2 * at as u32);
+            for (end, link) in (0..).zip(links[own].as_flattened()) {
+                if let Met::Guest(guest) = link.met() {
+                    messages.asked.push((guest, Who::End(here + end)));
+                    messages.told.push([guest, among_all + end]);
                 }
             }
-            for &(guest, to) in made.joined(of_bin) {
-                match to.met() {
-                    Met::End(end) => {
-                        let end = 2 * first.start as u32 + end;
-                        messages.told.push([guest, end]);
-                    }
-                    Met::Guest(other) => messages.asked.push((other, Who::Guest(guest))),
-                    // What is joined to a guest is a k-mer's end in this bin, or another guest.
-                    Met::AsGuest(_) | Met::Nothing => {}
-                }
-            }
+            let joined = made.joined(of_bin).iter();
+            let asked = joined.map(|&[guest, other]| (other, Who::Guest(guest)));
+            messages.asked.extend(asked);
         }
         messages
     }

@@ -56,6 +56,11 @@ impl Beyond {
         self.0 & KIND == 0
     }
 
+    /// That of an end, or one that none has.
+    pub(super) fn number(self) -> u32 {
+        self.0
+    }
+
     #[inline(always)]
     pub(super) fn met(self) -> Met {
         let number = self.0 & !KIND;
@@ -97,8 +102,8 @@ pub(super) struct Pieces {
     pub(super) kmers: Vec<[u32; 2]>,
     /// What is beyond the left and right ends.
     pub(super) beyond: Vec<[Beyond; 2]>,
-    /// Guests that are joined, and to what.
-    pub(super) joined: Vec<(u32, Beyond)>,
+    /// Guests that are joined to guests, and to which.
+    pub(super) joined: Vec<[u32; 2]>,
 }
 
 impl Pieces {
@@ -132,7 +137,7 @@ impl Stretches {
     /// Bytes of memory of what is there.
     pub(super) fn bytes(&self) -> u64 {
         let piece = 2 * size_of::<u32>() + 2 * size_of::<[u32; 2]>();
-        let joined = self.joined.len() * size_of::<(u32, Beyond)>();
+        let joined = self.joined.len() * size_of::<[u32; 2]>();
         (self.bases.len().div_ceil(4) + self.pieces.len() * piece + joined) as u64
     }
 }
@@ -168,10 +173,7 @@ impl<const W: usize> Maker<W> {
         self.tell_all(source.is_cut().then_some(bin), guests.first(bin), shape);
         self.join(pieces);
         self.walk_all(shape.k(), pieces);
-        let own = pieces.behind(before);
-        let joined = pieces.joined[own.joined.clone()].iter_mut();
-        joined.for_each(|(_, to)| self.settle(to));
-        Ok(own)
+        Ok(pieces.behind(before))
     }
 
     /// Tells the junctions who is beside them.
@@ -202,19 +204,20 @@ impl<const W: usize> Maker<W> {
     /// Joins those that are alone on both sides of a junction.
     fn join(&mut self, pieces: &mut Pieces) {
         for [left, right] in self.junctions.pairs() {
-            let number = |who: u32| self.guests[(who & !GUEST) as usize].number;
-            let seen = |who: u32| match who & GUEST {
-                0 => Beyond::end(who),
-                _ => Beyond::guest(number(who)),
-            };
             // A k-mer that follows itself is a unitig by itself.
             if left >> 1 == right >> 1 && left & GUEST == 0 {
                 continue;
             }
+            let guest = |who: u32| self.guests[(who & !GUEST) as usize].number;
             for (one, other) in [(left, right), (right, left)] {
-                match one & GUEST {
-                    0 => self.beyond[one as usize] = seen(other),
-                    _ => pieces.joined.push((number(one) as u32, seen(other))),
+                match [one, other].map(|who| who & GUEST != 0) {
+                    [false, false] => self.beyond[one as usize] = Beyond::end(other),
+                    [false, true] => self.beyond[one as usize] = Beyond::guest(guest(other)),
+                    [true, true] => pieces
+                        .joined
+                        .push([one, other].map(|who| guest(who) as u32)),
+                    // The end that it is joined to says so.
+                    [true, false] => {}
                 }
             }
         }
@@ -272,18 +275,6 @@ impl<const W: usize> Maker<W> {
         pieces.count_sums.push(count_sum);
         pieces.kmers.push([start >> 1, last >> 1]);
         pieces.beyond.push(beyond);
-        if !ring {
-            // Who is joined to these k-mers is joined to this piece.
-            self.beyond[start as usize] = Beyond::end(end_of(piece, Side::Left));
-            self.beyond[last as usize] = Beyond::end(end_of(piece, Side::Right));
-        }
-    }
-
-    /// Makes an end of a piece of an end of a k-mer, once all pieces are made.
-    fn settle(&self, to: &mut Beyond) {
-        if let Met::End(kmer) = to.met() {
-            *to = self.beyond[kmer as usize];
-        }
     }
 }
 

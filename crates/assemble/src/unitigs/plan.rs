@@ -104,7 +104,7 @@ fn of_databases(config: &Config, databases: &[Database]) -> Result<Plan, Error> 
 fn graph(kmers: Estimate, shape: Shape) -> Estimate {
     // So many of the k-mers are guests, which begin a piece; each has some numbers, and its bases.
     let pieces = 2.0 / (shape.window() as f64 + 1.0);
-    let each = 32.0 + (shape.k() as f64 + 1.0 / pieces) / 4.0;
+    let each = 24.0 + (shape.k() as f64 + 1.0 / pieces) / 4.0;
     // Of one process or of several: a plan is for any.
     kmers.times(pieces * each * EIGHTHS[1] as f64 / 8.0)
 }
