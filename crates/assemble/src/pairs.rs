@@ -1,9 +1,9 @@
 //! Mates: which nodes follow each other, where the graph alone does not say it.
 //!
-//! Each mate has an **anchor**: its first 31-mer (or k-mer, where k is less) that is in one place
-//! of the graph alone. Mates in one node tell how long fragments are. Mates in two nodes are a
-//! **link**: one that says how far the nodes are from each other. A node that a genome has once, by
-//! its coverage, is joined to the next such node when at least four links say so in both
+//! Each mate has an **anchor**: its first minimizer of 31 bases (or k, where k is less) that is in
+//! one place of the graph alone. Mates in one node tell how long fragments are. Mates in two nodes
+//! are a **link**: one that says how far the nodes are from each other. A node that a genome has
+//! once, by its coverage, is joined to the next such node when at least four links say so in both
 //! directions, and exactly one way through the graph between them has a length that fits. In a
 //! metagenome any long node is joined so to the next one of about its coverage, and two dead ends
 //! that overlap are joined by two links.

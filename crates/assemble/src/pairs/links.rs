@@ -14,6 +14,8 @@ use crate::together::summed;
 
 /// Bases of an anchor, where the k-mers of the graph have as many.
 const ANCHOR: usize = 31;
+/// Neighbouring k-mers of which one is an anchor: an index of all takes more than the graph does.
+const NEIGHBOURS: usize = 2;
 /// Bases of the longest fragment that is measured.
 const LONGEST: usize = 4096;
 /// Fragments are measured in nodes of so many bases or more: short ones hold short fragments only.
@@ -49,7 +51,7 @@ pub fn find(
     threads: usize,
     progress: &Progress,
 ) -> Result<Found, AssemblyError> {
-    let index = Index::of(graph, ANCHOR.min(graph.k()));
+    let index = Index::of_minimizers(graph, ANCHOR.min(graph.k()), NEIGHBOURS);
     let found = reads.by_threads((threads, progress), |blocks| {
         let mut found = Found::default();
         for block in blocks {
