@@ -68,7 +68,7 @@ fn longer_of<const W: usize>(
         Ok(found)
     })?;
     let mut all = Found::new(graph, k);
-    found.iter().for_each(|one| all.add(one));
+    found.into_iter().for_each(|one| all.add(&one));
     all.counted = counts.into_counted();
     all.of_all(reads.world())?;
     let mut larger = compact_of(k, &all.sequences());
@@ -79,6 +79,8 @@ fn longer_of<const W: usize>(
         }
         let filled: Vec<_> = filled.into_iter().map(|kmer| (kmer, 0)).collect();
         all.merge(&filled);
+        // Its memory goes before there is another.
+        drop(larger);
         larger = compact_of(k, &all.sequences());
     }
     Ok(larger)

@@ -8,7 +8,7 @@ use super::way::Way;
 use crate::{BaseSlice, BaseString};
 
 /// Ends of sequences that are looked at together.
-const AT_ONCE: usize = 1 << 21;
+const AT_ONCE: usize = 1 << 20;
 
 /// The graph of some sequences of at least `k` bases, no k-mer in two of them: where one sequence
 /// alone ends with k-1 bases and one alone begins with them they are joined.
