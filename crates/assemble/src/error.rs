@@ -55,8 +55,8 @@ pub enum Error {
         /// Bytes given.
         given: u64,
     },
-    /// More than numbers of 30 bits can tell apart.
-    #[error("the graph has more than a thousand million pieces, too many to be numbered")]
+    /// More pieces than numbers of 30 bits can tell apart, or more bases than those of 31.
+    #[error("the graph has more than a thousand million pieces, or two thousand million bases")]
     TooLarge,
     /// The processes of a job see different files, or were asked for different graphs.
     #[error(transparent)]

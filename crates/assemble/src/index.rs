@@ -2,9 +2,9 @@
 
 use gyrase_kmer::mix;
 
-use crate::BaseSlice;
 use crate::graph::{Graph, Way};
 use crate::rolling::Rolling;
+use crate::{BaseSlice, Error};
 
 /// The tag of an empty slot.
 const EMPTY: u8 = 0;
@@ -28,22 +28,25 @@ pub struct Index<'g> {
 impl<'g> Index<'g> {
     /// The index of all k-mers of a graph.
     ///
-    /// # Panics
-    /// When the graph has 2^31 bases or more.
-    pub fn of(graph: &'g Graph, k: usize) -> Index<'g> {
+    /// # Errors
+    /// [`Error::TooLarge`]: the graph has 2^31 bases or more.
+    pub fn of(graph: &'g Graph, k: usize) -> Result<Index<'g>, Error> {
         Index::of_minimizers(graph, k, 1)
     }
 
     /// The index of one of so many neighbours, or of somewhat fewer: what has fewer k-mers that
     /// follow each other may not be found.
     ///
-    /// # Panics
-    /// When the graph has 2^31 bases or more.
-    pub fn of_minimizers(graph: &'g Graph, k: usize, neighbours: usize) -> Index<'g> {
-        assert!(
-            graph.total() < SEVERAL as usize,
-            "a graph has less than 2^31 bases"
-        );
+    /// # Errors
+    /// [`Error::TooLarge`]: the graph has 2^31 bases or more.
+    pub fn of_minimizers(
+        graph: &'g Graph,
+        k: usize,
+        neighbours: usize,
+    ) -> Result<Index<'g>, Error> {
+        if graph.total() >= SEVERAL as usize {
+            return Err(Error::TooLarge);
+        }
         let kmers = Kmers {
             graph,
             k,
@@ -65,11 +68,11 @@ impl<'g> Index<'g> {
                 _ => places[slot] |= SEVERAL,
             }
         });
-        Index {
+        Ok(Index {
             kmers,
             tags,
             places,
-        }
+        })
     }
 
     /// Bases of a k-mer.
@@ -267,7 +270,7 @@ mod tests {
             kmers.dedup();
             kmers.iter().for_each(|kmer| pieces.push(kmer, 1));
             let graph = compact(k, &pieces);
-            let index = Index::of_minimizers(&graph, k, neighbours);
+            let index = Index::of_minimizers(&graph, k, neighbours).expect("a small graph");
             let mut walk = genome;
             if backward {
                 walk = walk.iter().rev().map(|code| 3 - code).collect();

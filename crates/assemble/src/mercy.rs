@@ -54,7 +54,7 @@ fn merciful_of<const W: usize>(
     admit: &dyn Fn(u64) -> Result<(), AssemblyError>,
     with: (usize, &Progress),
 ) -> Result<(Graph, u64), AssemblyError> {
-    let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS);
+    let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS)?;
     let walker = Walker::new(graph, &index);
     let found = reads.by_threads(with, |blocks| {
         let mut kmers: Vec<Kmer<W>> = Vec::new();

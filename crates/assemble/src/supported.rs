@@ -39,7 +39,7 @@ pub fn supported(
 ) -> Result<(Graph, u64), AssemblyError> {
     let (_, progress) = with;
     progress.start("joins", reads.blocks());
-    let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS);
+    let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS)?;
     let walker = Walker::new(graph, &index);
     let seen = [0, around].map(|around| SeenJoins::none(graph, around));
     reads.by_threads(with, |blocks| {

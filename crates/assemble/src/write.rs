@@ -122,7 +122,7 @@ pub fn gfa_with_paths(
 ) -> io::Result<()> {
     let name = |way: Way| format!("segment_{}", way.node() + 1);
     nodes(graph, name, out)?;
-    let index = Index::of(graph, graph.k());
+    let index = Index::of(graph, graph.k()).map_err(io::Error::other)?;
     let (mut path, mut paths, mut shorter) = (Vec::new(), Vec::new(), BTreeSet::new());
     for contig in contigs.nodes() {
         path.clear();

@@ -130,6 +130,10 @@ impl From<gyrase_assemble::AssemblyError> for Failure {
             Tabulate(error) => error.into(),
             Count(error) => error.into(),
             Fabric(error) => fabric(&error).failure(&error),
+            Graph(gyrase_assemble::Error::TooLarge) => {
+                let help = "assemble fewer samples together";
+                Meaning::helped(Code::Memory, help).failure(&error)
+            }
             Graph(error) => error.into(),
             LongReads { .. } => Failure::usage(error),
             Memory { needed, .. } => {

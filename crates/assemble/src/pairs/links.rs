@@ -51,7 +51,7 @@ pub fn find(
     threads: usize,
     progress: &Progress,
 ) -> Result<Found, AssemblyError> {
-    let index = Index::of_minimizers(graph, ANCHOR.min(graph.k()), NEIGHBOURS);
+    let index = Index::of_minimizers(graph, ANCHOR.min(graph.k()), NEIGHBOURS)?;
     let found = reads.by_threads((threads, progress), |blocks| {
         let mut found = Found::default();
         for block in blocks {
