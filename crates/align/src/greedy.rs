@@ -64,8 +64,7 @@ struct Row {
 /// What makes codes of a query match nothing.
 const NO_MATCH: u8 = 128;
 
-/// The memory of extensions, used again and again. Two are made at a time, row by row: a row waits
-/// for the one before it, and the processor goes on with the other extension meanwhile.
+/// The memory of extensions of two pairs, used again and again.
 #[derive(Default)]
 pub struct Greedy {
     sides: [Side; 2],
@@ -240,13 +239,11 @@ impl Greedy {
                 let costs = DifferenceCosts::from(limits);
                 for (side, pair) in self.sides.iter_mut().zip(pairs) {
                     side.begin(limits, costs, best_only, pair);
-                }
-                let [before, behind] = &mut self.sides;
-                let mut differences = 1;
-                while before.goes_on || behind.goes_on {
-                    before.extend(kernels, costs, differences, best_only);
-                    behind.extend(kernels, costs, differences, best_only);
-                    differences += 1;
+                    let mut differences = 1;
+                    while side.goes_on {
+                        side.extend(kernels, costs, differences, best_only);
+                        differences += 1;
+                    }
                 }
             },
         )
@@ -297,9 +294,6 @@ impl Side {
         differences: usize,
         best_only: bool,
     ) {
-        if !self.goes_on {
-            return;
-        }
         self.goes_on = false;
         let DifferenceCosts {
             half,
