@@ -64,15 +64,9 @@ struct Row {
 /// What makes codes of a query match nothing.
 const NO_MATCH: u8 = 128;
 
-/// The memory of extensions of two pairs, used again and again.
+/// The memory of extensions, used again and again.
 #[derive(Default)]
 pub struct Greedy {
-    sides: [Side; 2],
-}
-
-/// One of two extensions.
-#[derive(Default)]
-struct Side {
     /// Codes in the order in which they are read, as far as an extension may reach; then ends.
     query: Vec<u8>,
     subject: Vec<u8>,
@@ -81,40 +75,10 @@ struct Side {
     rows: Vec<Row>,
     furthest: Vec<[i32; CELLS]>,
     best_scores: Vec<i32>,
-    best: Best,
-    front: Front,
-    /// Whether a row more may have something better.
-    goes_on: bool,
-}
-
-/// What differences cost: doubled where a half of the reward is needed.
-#[derive(Clone, Copy)]
-struct DifferenceCosts {
-    /// A half of the reward.
-    half: i32,
-    difference: i32,
-    x_drop: i32,
-    /// Rows back to the one whose best score the X-drop is from.
-    back: usize,
-}
-
-impl From<GreedyLimits> for DifferenceCosts {
-    fn from(limits: GreedyLimits) -> DifferenceCosts {
-        let factor = 1 + limits.reward % 2;
-        let half = limits.reward * factor / 2;
-        let difference = (limits.reward - limits.penalty) * factor;
-        let x_drop = limits.x_drop * factor;
-        DifferenceCosts {
-            half,
-            difference,
-            x_drop,
-            back: ((x_drop + half) / difference + 1) as usize,
-        }
-    }
 }
 
 /// The best extension that is known.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Best {
     differences: usize,
     diagonal: i32,
@@ -122,26 +86,27 @@ struct Best {
 }
 
 /// The diagonals that are still followed, and the longest run of matches so far.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Front {
     lower: i32,
     upper: i32,
     query_ended: bool,
     subject_ended: bool,
     /// Where the run begins, in both.
-    run: (u32, u32),
+    run: (usize, usize),
     run_length: u32,
 }
 
 impl Front {
-    fn new(run_length: u32) -> Front {
+    /// No run is longer than one that nobody asks for.
+    fn new(run_length: u32, best_only: bool) -> Front {
         Front {
             lower: -1,
             upper: 1,
             query_ended: false,
             subject_ended: false,
             run: (0, 0),
-            run_length,
+            run_length: if best_only { u32::MAX } else { run_length },
         }
     }
 
@@ -200,145 +165,129 @@ impl Best {
 }
 
 impl Greedy {
-    /// The best alignments of two pairs of a query and a subject that begin with the first bases of
-    /// both, or none of them.
+    /// The best alignment that begins with the first bases of both, or none of them.
     pub fn extend(
         &mut self,
         limits: GreedyLimits,
-        pairs: [[Direction; 2]; 2],
-    ) -> [GreedyExtension; 2] {
-        self.run(limits, pairs, false);
-        self.sides.each_ref().map(|side| GreedyExtension {
-            ends: side.best.prefixes(),
-            run: (side.front.run.0 as usize, side.front.run.1 as usize),
-            run_length: side.front.run_length as usize,
-        })
+        query: Direction,
+        subject: Direction,
+    ) -> GreedyExtension {
+        let (best, front) = self.run(limits, query, subject, false);
+        GreedyExtension {
+            ends: best.prefixes(),
+            run: front.run,
+            run_length: front.run_length as usize,
+        }
     }
 
-    /// The same without the longest runs, and with their steps, which are pushed to `steps` from
-    /// the last to the first.
+    /// The same without the longest run, and with its steps, which are pushed to `steps` from the
+    /// last to the first.
     pub fn trace(
         &mut self,
         limits: GreedyLimits,
-        pairs: [[Direction; 2]; 2],
-        steps: [&mut Vec<Step>; 2],
-    ) -> [Prefixes; 2] {
-        self.run(limits, pairs, true);
-        for (side, steps) in self.sides.iter().zip(steps) {
-            side.steps_back(steps);
-        }
-        self.sides.each_ref().map(|side| side.best.prefixes())
+        query: Direction,
+        subject: Direction,
+        steps: &mut Vec<Step>,
+    ) -> Prefixes {
+        let (best, _) = self.run(limits, query, subject, true);
+        self.steps_back(best, steps);
+        best.prefixes()
     }
 
     /// Extends; diagonals that cannot have the best alignment any more may be left out.
-    fn run(&mut self, limits: GreedyLimits, pairs: [[Direction; 2]; 2], best_only: bool) {
+    fn run(
+        &mut self,
+        limits: GreedyLimits,
+        query: Direction,
+        subject: Direction,
+        best_only: bool,
+    ) -> (Best, Front) {
+        let reach = query.length() + limits.ahead(query.length());
+        self.lengths = [query.length(), subject.length()];
         let kernels = Kernels::detect();
         kernels.run(
             #[inline(always)]
             || {
-                let costs = DifferenceCosts::from(limits);
-                for (side, pair) in self.sides.iter_mut().zip(pairs) {
-                    side.begin(limits, costs, best_only, pair);
-                    let mut differences = 1;
-                    while side.goes_on {
-                        side.extend(kernels, costs, differences, best_only);
-                        differences += 1;
-                    }
-                }
+                let is_base = |code: u8| usize::from(code) < BASES;
+                let mark = |code: u8| if is_base(code) { code } else { code | NO_MATCH };
+                query.read(reach, END_OF_QUERY, mark, &mut self.query);
+                subject.read(reach, END_OF_SUBJECT, |code| code, &mut self.subject);
+                self.extend_rows(kernels, limits, best_only)
             },
         )
     }
-}
 
-impl Side {
     #[inline(always)]
-    fn begin(
+    fn extend_rows(
         &mut self,
+        kernels: Kernels,
         limits: GreedyLimits,
-        costs: DifferenceCosts,
         best_only: bool,
-        [query, subject]: [Direction; 2],
-    ) {
-        let reach = query.length() + limits.ahead(query.length());
-        let is_base = |code: u8| usize::from(code) < BASES;
-        let mark = |code: u8| if is_base(code) { code } else { code | NO_MATCH };
-        query.read(reach, END_OF_QUERY, mark, &mut self.query);
-        subject.read(reach, END_OF_SUBJECT, |code| code, &mut self.subject);
-        self.lengths = [query.length(), subject.length()];
-        let matches = self.pair().matching(0, 0);
-        let start = matches as i32;
-        self.best = Best {
+    ) -> (Best, Front) {
+        // Doubled where a half of the reward is needed.
+        let factor = 1 + limits.reward % 2;
+        let half = limits.reward * factor / 2;
+        let difference = (limits.reward - limits.penalty) * factor;
+        let x_drop = limits.x_drop * factor;
+        let back = ((x_drop + half) / difference + 1) as usize;
+        let [of_query, of_subject] = self.lengths;
+        let most = MOST_DIFFERENCES.min(of_subject / 2 + 1);
+        let run_length = self.pair().matching(0, 0);
+        let (matches, start) = (run_length as usize, run_length as i32);
+        let mut best = Best {
             differences: 0,
             diagonal: 0,
             ends: (start, start),
         };
-        // No run is longer than what nobody asks for.
-        self.front = Front::new(if best_only { u32::MAX } else { matches });
-        self.goes_on = !self.lengths.contains(&(matches as usize));
-        self.rows.clear();
-        self.furthest.clear();
-        self.best_scores.clear();
-        let at = CELLS * BESIDE;
-        self.rows.push(Row { first: 0, at });
-        self.furthest.resize(2 * BESIDE + 1, [NOWHERE; CELLS]);
-        self.furthest.as_flattened_mut()[at] = start;
-        self.best_scores.push(start * 2 * costs.half);
-    }
-
-    /// Extends by a row of so many differences, if that may have something better.
-    #[inline(always)]
-    fn extend(
-        &mut self,
-        kernels: Kernels,
-        costs: DifferenceCosts,
-        differences: usize,
-        best_only: bool,
-    ) {
-        self.goes_on = false;
-        let DifferenceCosts {
-            half,
-            difference,
-            x_drop,
-            back,
-        } = costs;
-        let before = differences
-            .checked_sub(back)
-            .map_or(0, |at| self.best_scores[at]);
-        let cost = difference * differences as i32;
-        let least = before + cost - x_drop;
-        let least = least.div_euclid(half) + i32::from(least.rem_euclid(half) != 0);
-        let highest = self.best_scores[differences - 1];
-        if best_only {
-            let sum = (highest + cost).div_euclid(half);
-            self.front.leave_hopeless(sum, self.lengths);
-            if self.front.lower > self.front.upper {
-                return;
+        let mut front = Front::new(run_length, best_only);
+        self.begin(start, start * 2 * half);
+        if matches == of_query || matches == of_subject {
+            return (best, front);
+        }
+        for differences in 1..=most {
+            let before = differences
+                .checked_sub(back)
+                .map_or(0, |at| self.best_scores[at]);
+            let least = before + difference * differences as i32 - x_drop;
+            let least = least.div_euclid(half) + i32::from(least.rem_euclid(half) != 0);
+            let highest = self.best_scores[differences - 1];
+            if best_only {
+                let sum = (highest + difference * differences as i32).div_euclid(half);
+                front.leave_hopeless(sum, self.lengths);
+                if front.lower > front.upper {
+                    break;
+                }
             }
+            let extent;
+            (front, extent) = self.advance(kernels, front, differences, least);
+            let score = extent * half - differences as i32 * difference;
+            self.best_scores.push(score.max(highest));
+            if score > highest {
+                let (at, diagonal) = self.first_with(extent);
+                best = Best {
+                    differences,
+                    diagonal,
+                    ends: (at + diagonal, at),
+                };
+            }
+            if front.lower > front.upper {
+                break;
+            }
+            front.lower -= i32::from(!front.subject_ended);
+            front.upper += i32::from(!front.query_ended);
         }
-        let extent = self.advance(kernels, differences, least);
-        let score = extent * half - cost;
-        self.best_scores.push(score.max(highest));
-        if score > highest {
-            let (at, diagonal) = self.first_with(extent);
-            self.best = Best {
-                differences,
-                diagonal,
-                ends: (at + diagonal, at),
-            };
-        }
-        let front = &mut self.front;
-        if front.lower > front.upper {
-            return;
-        }
-        front.lower -= i32::from(!front.subject_ended);
-        front.upper += i32::from(!front.query_ended);
-        self.goes_on = differences < MOST_DIFFERENCES.min(self.lengths[1] / 2 + 1);
+        (best, front)
     }
 
     /// Makes the row of so many differences; the furthest sum of both positions.
     #[inline(always)]
-    fn advance(&mut self, kernels: Kernels, differences: usize, least: i32) -> i32 {
-        let mut front = self.front;
+    fn advance(
+        &mut self,
+        kernels: Kernels,
+        mut front: Front,
+        differences: usize,
+        least: i32,
+    ) -> (Front, i32) {
         let Row { first, at } = self.rows[differences - 1];
         let start = self.furthest.len();
         let count = (front.upper - front.lower + 1) as usize;
@@ -365,16 +314,16 @@ impl Side {
         };
         let reached = kernels.reach(&pair, diagonals, &mut row[..blocks]);
         let row = &row.as_flattened()[..count];
-        let (length, number) = reached.longest;
-        if length > front.run_length {
+        let (run_length, number) = reached.longest;
+        if run_length > front.run_length {
+            let length = run_length as usize;
             let end = row[number];
             let in_query = end + front.lower + number as i32;
-            front.run = (in_query as u32 - length, end as u32 - length);
-            front.run_length = length;
+            front.run = (in_query as usize - length, end as usize - length);
+            front.run_length = run_length;
         }
         front.follow(&reached, row, ends);
-        self.front = front;
-        reached.sum
+        (front, reached.sum)
     }
 
     /// Where the first diagonal of the last row is, of those with a sum of both positions.
@@ -394,14 +343,25 @@ impl Side {
         }
     }
 
-    fn steps_back(&self, steps: &mut Vec<Step>) {
+    fn begin(&mut self, furthest: i32, score: i32) {
+        self.rows.clear();
+        self.furthest.clear();
+        self.best_scores.clear();
+        let at = CELLS * BESIDE;
+        self.rows.push(Row { first: 0, at });
+        self.furthest.resize(2 * BESIDE + 1, [NOWHERE; CELLS]);
+        self.furthest.as_flattened_mut()[at] = furthest;
+        self.best_scores.push(score);
+    }
+
+    fn steps_back(&self, best: Best, steps: &mut Vec<Step>) {
         let Best {
-            differences,
             mut diagonal,
             ends: (_, mut at),
-        } = self.best;
+            ..
+        } = best;
         let furthest = self.furthest.as_flattened();
-        for row in (0..differences).rev() {
+        for row in (0..best.differences).rev() {
             let Row { first, at: start } = self.rows[row];
             let before = &furthest[place(start, first, diagonal - 1)..];
             let (less, same, more) = (before[0], before[1], before[2]);
@@ -573,10 +533,9 @@ mod tests {
                 false => [Direction::Forward(&query), Direction::Forward(&subject)],
             };
             let mut greedy = Greedy::default();
-            let (mut steps, mut others) = (Vec::new(), Vec::new());
-            let pairs = [[q, s], [s, q]];
-            let [found, _] = greedy.trace(limits, pairs, [&mut steps, &mut others]);
-            let [_, extension] = greedy.extend(limits, [[s, q], [q, s]]);
+            let mut steps = Vec::new();
+            let found = greedy.trace(limits, q, s, &mut steps);
+            let extension = greedy.extend(limits, q, s);
             prop_assert_eq!(extension.ends, found);
             steps.reverse();
             let (score, in_query, in_subject) = score_of(limits, &steps, &query, &subject);

@@ -199,7 +199,9 @@ impl<'s> LocusAligner<'s> {
     /// The first extension of a segment from its start on, which moves to a long run.
     fn first_greedily(&mut self, query: &[u8], subject: &[u8], start: (usize, usize)) -> Aligned {
         let limits = self.scoring.greedy(Pass::First);
-        let [left, right] = self.greedy.extend(limits, around(query, subject, start));
+        let (before, behind) = around(query, subject, start);
+        let right = self.greedy.extend(limits, behind[0], behind[1]);
+        let left = self.greedy.extend(limits, before[0], before[1]);
         let mut aligned = of_prefixes(limits, start, [left.ends, right.ends]);
         aligned.start = start_of_runs(
             &aligned,
@@ -214,13 +216,14 @@ impl<'s> LocusAligner<'s> {
     /// The last extension from a start on, with its steps.
     fn last_greedily(&mut self, query: &[u8], subject: &[u8], start: (usize, usize)) -> Aligned {
         let limits = self.scoring.greedy(Pass::Last);
+        let (before, behind) = around(query, subject, start);
         let (mut steps, mut back) = (Vec::new(), Vec::new());
-        let pairs = around(query, subject, start);
-        let sides = self.greedy.trace(limits, pairs, [&mut steps, &mut back]);
+        let right = self.greedy.trace(limits, behind[0], behind[1], &mut back);
+        let left = self.greedy.trace(limits, before[0], before[1], &mut steps);
         steps.extend(back.into_iter().rev());
         let mut aligned = Aligned {
             steps,
-            ..of_prefixes(limits, start, sides)
+            ..of_prefixes(limits, start, [left, right])
         };
         reduce_gaps(query, subject, &mut aligned);
         aligned
@@ -429,12 +432,10 @@ fn around<'b>(
     query: &'b [u8],
     subject: &'b [u8],
     (in_query, in_subject): (usize, usize),
-) -> [[Direction<'b>; 2]; 2] {
+) -> ([Direction<'b>; 2], [Direction<'b>; 2]) {
     let both = [query.split_at(in_query), subject.split_at(in_subject)];
-    [
-        both.map(|(before, _)| Direction::Backward(before)),
-        both.map(|(_, behind)| Direction::Forward(behind)),
-    ]
+    let before = both.map(|(before, _)| Direction::Backward(before));
+    (before, both.map(|(_, behind)| Direction::Forward(behind)))
 }
 
 /// What greedy extensions before and behind a start make together, without its steps.
