@@ -53,6 +53,7 @@ pub(crate) struct Database {
     is_packed: bool,
     case: LetterCase,
     has_masks: bool,
+    has_taxids: bool,
     size: DatabaseSize,
     searched: u64,
     is_literal: bool,
@@ -111,6 +112,7 @@ impl Database {
             cutters,
             digest,
             has_masks,
+            has_taxids,
             entries,
             ..
         } = census;
@@ -129,6 +131,7 @@ impl Database {
             is_packed: form.packs(molecule),
             case: form.case(),
             has_masks,
+            has_taxids,
             size,
             searched,
             digest: digest.finalize(),
@@ -176,6 +179,11 @@ impl Database {
     /// How large it is, with the sequences that a filter leaves out.
     pub(crate) fn size(&self) -> DatabaseSize {
         self.size
+    }
+
+    /// Whether a sequence has a taxid, also one that a filter leaves out.
+    pub(crate) fn has_taxids(&self) -> bool {
+        self.has_taxids
     }
 
     /// Sequences that are searched.
@@ -280,6 +288,7 @@ struct Census<'s> {
     packs_files: bool,
     case: LetterCase,
     has_masks: bool,
+    has_taxids: bool,
     starts: Vec<u64>,
     size: DatabaseSize,
     /// How many are of the kept taxa.
@@ -320,6 +329,7 @@ impl<'s> Census<'s> {
                 SequenceSource::Fasta(_) | SequenceSource::Text(..) => false,
                 source => source.may_have_masks(),
             }),
+            has_taxids: false,
             starts: vec![0],
             size: DatabaseSize {
                 letters: 0,
@@ -439,6 +449,7 @@ impl<'s> Census<'s> {
         }
         self.digest.update(&[is_searched.into()]);
         self.has_masks |= size.masks > 0;
+        self.has_taxids |= !size.taxids.is_empty();
         if is_searched {
             let cutters = self.cutters.iter_mut();
             cutters.for_each(|cutter| cutter.add(number, self.searched, size));

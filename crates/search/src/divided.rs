@@ -118,7 +118,7 @@ impl DividedDatabase {
     /// # Errors
     /// See [`OpenDatabase::check`](crate::OpenDatabase::check).
     pub fn check(&self, taxids: &TaxidFilter) -> Result<(), SearchError> {
-        check_taxids(&self.paths, taxids)
+        check_taxids(&self.paths, self.first.has_taxids(), taxids)
     }
 
     /// The sequences of some taxa in a form, which is divided if this is the first search that

@@ -75,7 +75,7 @@ impl OpenDatabase {
         Ok(OpenDatabase {
             molecule: form.database.molecule(),
             size: form.database.size(),
-            has_taxids: form.whole.have_taxids(),
+            has_taxids: form.database.has_taxids(),
             paths,
             memory,
             taken: Arc::new(AtomicU64::new(form.bytes())),
@@ -105,13 +105,7 @@ impl OpenDatabase {
     /// # Errors
     /// It has no taxids, its taxonomy lacks one, or its files cannot be read.
     pub fn check(&self, taxids: &TaxidFilter) -> Result<(), SearchError> {
-        match taxids.is_empty() || self.has_taxids {
-            true => check_taxids(&self.paths, taxids),
-            false => {
-                let input = names(&self.paths);
-                Err(SearchError::NoTaxids { input })
-            }
-        }
+        check_taxids(&self.paths, self.has_taxids, taxids)
     }
 
     /// The sequences of some taxa in a form, which is read if this is the first search that needs
@@ -170,10 +164,19 @@ impl OpenDatabase {
 }
 
 /// Refuses taxa that files and databases do not know.
-pub(crate) fn check_taxids(paths: &[PathBuf], taxids: &TaxidFilter) -> Result<(), SearchError> {
-    if !taxids.is_empty() {
-        taxids.among(&open_all(paths)?)?;
+pub(crate) fn check_taxids(
+    paths: &[PathBuf],
+    has_taxids: bool,
+    taxids: &TaxidFilter,
+) -> Result<(), SearchError> {
+    if taxids.is_empty() {
+        return Ok(());
     }
+    if !has_taxids {
+        let input = names(paths);
+        return Err(SearchError::NoTaxids { input });
+    }
+    taxids.among(&open_all(paths)?)?;
     Ok(())
 }
 

@@ -503,11 +503,6 @@ impl Sequences {
         self.first
     }
 
-    /// Whether one has a taxid.
-    pub(crate) fn have_taxids(&self) -> bool {
-        !self.taxids.is_empty()
-    }
-
     /// The taxids of one; none where they are not known.
     pub fn taxids(&self, number: usize) -> impl Iterator<Item = u32> + '_ {
         let first = |number: u32| self.taxids.partition_point(|(own, _)| *own < number);

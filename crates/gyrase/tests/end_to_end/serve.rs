@@ -113,13 +113,11 @@ fn searches_of_some_taxa_have_the_bytes_of_the_command_line() {
             let path = format!("/api/v1/jobs?{options}");
             service.send("POST", &path, "text/plain", PROTEINS.as_bytes())
         };
-        if workers.is_empty() {
-            let refused = ask("database=plain&taxid=7");
-            assert!(
-                refused.status == 400 && refused.text().contains("plain: no sequence has a taxid"),
-                "{refused:?}"
-            );
-        }
+        let refused = ask("database=plain&taxid=7");
+        assert!(
+            refused.status == 400 && refused.text().contains("plain: no sequence has a taxid"),
+            "{refused:?}"
+        );
         assert_eq!(ask("database=refs&taxid=x").status, 400);
     }
 }
