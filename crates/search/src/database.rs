@@ -116,11 +116,7 @@ impl Database {
             entries,
             ..
         } = census;
-        let [of_residues, of_bases] = cutters;
-        let cutter = match molecule {
-            Molecule::Protein => of_residues,
-            Molecule::Nucleotide => of_bases,
-        };
+        let cutter = cutter_of(cutters, molecule);
         let database = Database {
             parts: cutter.finish(starts.last().copied().unwrap_or_default()),
             starts,
@@ -273,6 +269,14 @@ impl Database {
             })?;
         }
         Ok(())
+    }
+}
+
+/// The one of [`Census::cutters`] that what was looked at needs.
+fn cutter_of([of_residues, of_bases]: [Cutter; 2], molecule: Molecule) -> Cutter {
+    match molecule {
+        Molecule::Protein => of_residues,
+        Molecule::Nucleotide => of_bases,
     }
 }
 
