@@ -26,14 +26,6 @@ pub struct Index<'g> {
 }
 
 impl<'g> Index<'g> {
-    /// The index of all k-mers of a graph.
-    ///
-    /// # Errors
-    /// [`Error::TooLarge`]: the graph has 2^31 bases or more.
-    pub fn of(graph: &'g Graph, k: usize) -> Result<Index<'g>, Error> {
-        Index::of_minimizers(graph, k, 1)
-    }
-
     /// The index of one of so many neighbours, or of somewhat fewer: what has fewer k-mers that
     /// follow each other may not be found.
     ///

@@ -58,6 +58,7 @@ mod run;
 pub mod scaffold;
 mod solid;
 mod stage;
+mod starts;
 mod statistics;
 mod strains;
 mod supported;

@@ -7,7 +7,7 @@ use gyrase_seq::decode;
 
 use crate::BaseSlice;
 use crate::graph::{Graph, Way};
-use crate::index::Index;
+use crate::starts::Starts;
 use crate::walk::Step;
 
 /// How contigs are named, each by its number from 1, which it has in all files.
@@ -122,17 +122,17 @@ pub fn gfa_with_paths(
 ) -> io::Result<()> {
     let name = |way: Way| format!("segment_{}", way.node() + 1);
     nodes(graph, name, out)?;
-    let index = Index::of(graph, graph.k()).map_err(io::Error::other)?;
-    let (mut path, mut paths, mut shorter) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let starts = Starts::of(graph);
+    let (mut paths, mut shorter) = (Vec::new(), BTreeSet::new());
     for contig in contigs.nodes() {
-        path.clear();
         let kmers = contigs.kmers(contig) as usize;
         // Bases across a join of pairs may be within a strain that is left out.
         let passes = |step: &Step| {
             let is_whole = step.offset == 0 && step.kmers as u64 == graph.kmers(step.way);
             is_whole || step.at == 0 || step.at + step.kmers == kmers
         };
-        path.extend(steps(graph, &index, &contigs.codes(contig)).filter(passes));
+        let mut path = starts.steps(&contigs.codes(contig));
+        path.retain(passes);
         let named = |step: &Step| format!("{}{}", name(step.way), sign(step.way));
         let segments: Vec<String> = path.iter().map(named).collect();
         let overlap = |two: &[Step]| two[0].at + two[0].kmers + graph.k() - 1 - two[1].at;
@@ -157,28 +157,6 @@ pub fn gfa_with_paths(
         link([one, other], overlap, name, out)?;
     }
     paths.iter().try_for_each(|line| writeln!(out, "{line}"))
-}
-
-/// The segments that have the k-mers of a sequence, in their order; they may overlap by less than
-/// others do.
-fn steps<'c>(
-    graph: &'c Graph,
-    index: &'c Index,
-    codes: &'c [u8],
-) -> impl Iterator<Item = Step> + 'c {
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        let (at, way, offset) = index.first(codes, from)?;
-        let bases = graph.bases(way).behind(offset).equal(&codes[at..]);
-        let kmers = bases + 1 - graph.k();
-        from = at + kmers;
-        Some(Step {
-            way,
-            offset,
-            at,
-            kmers,
-        })
-    })
 }
 
 /// Writes an overlap of two ways.
@@ -250,5 +228,39 @@ mod tests {
         assert_eq!(overlaps, ["11M", "15M"]);
         assert_eq!(path[2].split(',').count(), 3);
         assert_eq!(lines('L').count(), 2);
+    }
+
+    #[test]
+    fn the_path_of_a_ring_may_begin_within_a_segment() {
+        let k = 21;
+        let random = |from: u64, bases: u64| -> Vec<u8> {
+            let codes = (from..from + bases).map(|at| (gyrase_kmer::mix(at) >> 62) as u8);
+            codes.collect()
+        };
+        let ring = random(0, 300);
+        // Something else leads to a place of it, so that one segment begins and ends there.
+        let around = |start: usize| -> Vec<u8> {
+            let codes = ring.iter().cycle().skip(start);
+            codes.take(ring.len() + k - 1).copied().collect()
+        };
+        let mut pieces = Pieces::default();
+        pieces.push(&around(0), 9);
+        let contigs = compact(k, &pieces);
+        assert!(contigs.is_circular(Way::forward(0)));
+        for start in [130, 131, 299] {
+            let mut pieces = Pieces::default();
+            pieces.push(&around(start), 9);
+            pieces.push(&[&random(1000, 50), &around(start)[..k - 1]].concat(), 9);
+            let segments = compact(k, &pieces);
+            let mut text = Vec::new();
+            gfa_with_paths(&segments, &contigs, HeaderStyle::Own, &mut text).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            let path = text.lines().find(|line| line.starts_with('P')).unwrap();
+            let path: Vec<&str> = path.split('\t').collect();
+            let [one, other] = path[2].split(',').collect::<Vec<_>>()[..] else {
+                panic!("{path:?}");
+            };
+            assert_eq!((one, path[3]), (other, "20M"));
+        }
     }
 }
