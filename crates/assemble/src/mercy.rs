@@ -54,6 +54,26 @@ fn merciful_of<const W: usize>(
     admit: &dyn Fn(u64) -> Result<(), AssemblyError>,
     with: (usize, &Progress),
 ) -> Result<(Graph, u64), AssemblyError> {
+    let kmers = kmers_at_ends::<W>(graph, reads, mercy, with)?;
+    let equal = kmers.chunk_by(|one, other| one == other);
+    let counted = equal.map(|equal| (equal[0], equal.len() as u32)).collect();
+    drop(kmers);
+    let counted = together::counted(reads.world(), counted)?;
+    admit(counted.len() as u64)?;
+    let (stretches, counted) = beside(graph, counted);
+    let added = counted.len() as u64;
+    let all = Extended::of_stretches((graph, graph.k()), stretches, &counted);
+    Ok((compact_of(graph.k(), &all), added))
+}
+
+/// The k-mers of the reads of this process where the graph ends, ascending: each as often as it is
+/// there.
+fn kmers_at_ends<const W: usize>(
+    graph: &Graph,
+    reads: &Reads,
+    mercy: Mercy,
+    with: (usize, &Progress),
+) -> Result<Vec<Kmer<W>>, AssemblyError> {
     let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS)?;
     let walker = Walker::new(graph, &index);
     let found = reads.by_threads(with, |blocks| {
@@ -63,16 +83,10 @@ fn merciful_of<const W: usize>(
         }
         Ok(kmers)
     })?;
-    let mut kmers = found.concat();
-    kmers.sort_unstable();
-    let equal = kmers.chunk_by(|one, other| one == other);
-    let counted = equal.map(|equal| (equal[0], equal.len() as u32)).collect();
-    let counted = together::counted(reads.world(), counted)?;
-    admit(counted.len() as u64)?;
-    let (stretches, counted) = beside(graph, counted);
-    let added = counted.len() as u64;
-    let all = Extended::of_stretches((graph, graph.k()), stretches, &counted);
-    Ok((compact_of(graph.k(), &all), added))
+    let mut all = Vec::with_capacity(found.iter().map(Vec::len).sum());
+    found.into_iter().for_each(|one| all.extend(one));
+    all.sort_unstable();
+    Ok(all)
 }
 
 /// Adds the k-mers of the reads of a block where the graph ends.

@@ -14,14 +14,10 @@ const COUNTED: u64 = 12;
 /// And of the graph, with the index by which reads are found in it. Where that is made its
 /// processes share its k-mers, and it takes no more.
 const GRAPH: u64 = 7;
-/// The same of a metagenome, whose nodes are shorter.
-const GRAPH_MIXED: u64 = 9;
 /// How often a k-mer of a genome is taken to be seen; where it is less, the graph is larger.
 const COVERAGE: u64 = 20;
 /// The same of a metagenome.
 const COVERAGE_MIXED: u64 = 7;
-/// Bytes of a k-mer that is seen once and comes back, while it is joined to the graph.
-const SPARED: u64 = 8;
 /// Bytes of code, stacks and batches.
 const BESIDE: u64 = 24 << 20;
 
@@ -70,7 +66,7 @@ pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
     let held = |bases: u64, counting: u64| {
         let reads = packed(bases).min(room);
         let counting = counting + kmers(bases) * COUNTED;
-        reads + counting.max(graph_bytes(kmers(bases), config.sample))
+        reads + counting.max(graph_bytes(kmers(bases)))
     };
     let with_reads = |beside: u64, bases: u64| beside + packed(bases).min(least_room(beside));
     let least = counted.bases.least;
@@ -84,7 +80,7 @@ pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
     };
     let begun = begun_with(1)?;
     let with_graph = |bases: u64| {
-        let graph = graph_bytes(kmers(bases), config.sample);
+        let graph = graph_bytes(kmers(bases));
         begun.max(with_reads(graph, bases))
     };
     let mut threads = config.threads;
@@ -113,17 +109,9 @@ fn coverage(sample: Sample) -> u64 {
     }
 }
 
-/// Bytes of the first graph, of so many k-mers: each process has it.
-pub fn graph_bytes(kmers: u64, sample: Sample) -> u64 {
-    match sample {
-        Sample::Isolate => BESIDE + kmers * GRAPH,
-        Sample::Metagenome { .. } => joined_bytes(kmers, 0),
-    }
-}
-
-/// Bytes of a metagenome's graph of so many k-mers to which others are joined.
-pub fn joined_bytes(kmers: u64, others: u64) -> u64 {
-    BESIDE + kmers * GRAPH_MIXED + others * SPARED
+/// Bytes of a graph of so many k-mers: each process has it.
+pub fn graph_bytes(kmers: u64) -> u64 {
+    BESIDE + kmers * GRAPH
 }
 
 /// How the k-mers of the first graph are counted, with so much memory.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gyrase_count::histogram::Histogram;
 use gyrase_count::{CountedBins, count_reads_in};
-use gyrase_fabric::{Alone, Peer, SpillFolder, World};
+use gyrase_fabric::{Alone, FabricError, Peer, SpillFolder, World};
 use gyrase_tabulate::{same_files, spill_path};
 use gyrase_work::{Progress, give_back_pieces};
 
@@ -19,7 +19,7 @@ use crate::graph::{Graph, Pieces, Way, compact};
 use crate::longer::longer;
 use crate::mercy::{Mercy, merciful};
 use crate::pairs::{PairJoins, resolve};
-use crate::plan::{count_config, fits, graph_bytes, joined_bytes, plan};
+use crate::plan::{count_config, fits, graph_bytes, plan};
 use crate::reads::{Reads, folder as reads_folder};
 use crate::scaffold::{Scaffold, scaffolds};
 use crate::solid::{KmerDepth, first_k, lengths};
@@ -216,12 +216,13 @@ fn grow(
             let (without, went) = collapsed(std::mem::take(&mut state.graph), alike);
             (state.graph, state.strains) = (without, state.strains + went);
         }
+        give_back_pieces();
         progress.start("longer k-mers", reads.blocks());
         let larger = longer(&state.graph, reads, k, (sample, config.threads), progress)?;
-        give_back_pieces();
         let depth = depth.at(k, reads.typical_length(), sample);
         state.graph = cleaned(larger, depth, sample, &mut state.stages, progress);
     }
+    give_back_pieces();
     checkpoints.put(state)
 }
 
@@ -296,14 +297,15 @@ fn first(
     let Some((depth, kmers)) = depth_of(&bins, config, world, progress)? else {
         return Ok(None);
     };
-    let graph = graph_bytes(kmers, config.sample);
+    let graph = graph_bytes(kmers);
     fits(reads.least_memory(graph), config)?;
     let unitigs = unitigs_of(bins, depth.least, config, reads, progress)?;
-    let all = unitigs.of_all(world)?;
-    let mut pieces = Pieces::default();
-    all.into_iter().for_each(|unitigs| pieces.add(&unitigs));
+    let pieces = pieces_of(unitigs, world)?;
+    let graph = compact(first_k(config.sample), &pieces);
+    drop(pieces);
+    give_back_pieces();
     let mut state = State {
-        graph: compact(first_k(config.sample), &pieces),
+        graph,
         depth,
         stages: Vec::new(),
         spared: [0; 2],
@@ -325,6 +327,16 @@ fn first(
     Ok(Some(state))
 }
 
+/// The unitigs of all processes.
+///
+/// Collective.
+fn pieces_of(unitigs: SharedUnitigs, world: &dyn World) -> Result<Pieces, FabricError> {
+    let mut pieces = Pieces::default();
+    let all = unitigs.of_all(world)?.into_iter();
+    all.for_each(|unitigs| pieces.add(&unitigs));
+    Ok(pieces)
+}
+
 /// Lets k-mers of a metagenome come back that were seen once.
 fn spare(
     state: &mut State,
@@ -336,7 +348,7 @@ fn spare(
     if config.sample.is_mixed() {
         let graph = &state.graph;
         let kmers = graph.nodes().map(|way| graph.kmers(way)).sum::<u64>();
-        let admit = |added| fits(reads.least_memory(joined_bytes(kmers, added)), config);
+        let admit = |added| fits(reads.least_memory(graph_bytes(kmers + added)), config);
         let with = (config.threads, progress);
         let (graph, spared) = merciful(graph, reads, mercy, &admit, with)?;
         state.graph = graph;

@@ -39,6 +39,20 @@ pub fn supported(
 ) -> Result<(Graph, u64), AssemblyError> {
     let (_, progress) = with;
     progress.start("joins", reads.blocks());
+    let joins = seen_joins(graph, reads, around, with)?;
+    let (pieces, cut) = pieces(graph, &joins);
+    Ok((compact(graph.k(), &pieces), cut))
+}
+
+/// The joins that reads have, alone and with so many k-mers around.
+///
+/// Collective.
+fn seen_joins<'g>(
+    graph: &'g Graph,
+    reads: &Reads,
+    around: usize,
+    with: (usize, &Progress),
+) -> Result<[SeenJoins<'g>; 2], AssemblyError> {
     let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS)?;
     let walker = Walker::new(graph, &index);
     let seen = [0, around].map(|around| SeenJoins::none(graph, around));
@@ -56,9 +70,7 @@ pub fn supported(
         Ok(())
     })?;
     let [seen, around] = seen;
-    let joins = [seen.of_all(reads.world())?, around.of_all(reads.world())?];
-    let (pieces, cut) = pieces(graph, &joins);
-    Ok((compact(graph.k(), &pieces), cut))
+    Ok([seen.of_all(reads.world())?, around.of_all(reads.world())?])
 }
 
 /// The nodes, cut at joins that are not seen.

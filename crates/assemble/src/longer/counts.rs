@@ -4,9 +4,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use gyrase_kmer::Kmer;
+use gyrase_work::give_back_pieces;
 
 /// Bases by which k-mers are divided into parts.
 const FIRST: usize = 4;
+/// Parts that are moved into one list before their memory goes back.
+const MOVED: usize = 16;
 
 /// A k-mer, and how often it was seen.
 pub type Counted<const W: usize> = (Kmer<W>, u32);
@@ -58,8 +61,11 @@ impl<const W: usize> Counts<W> {
     /// All, ascending.
     pub fn into_counted(self) -> Vec<Counted<W>> {
         let mut all = Vec::with_capacity(self.len());
-        for part in self.parts {
+        for (number, part) in self.parts.into_iter().enumerate() {
             all.append(&mut part.into_inner().expect("no thread panicked"));
+            if number % MOVED == 0 {
+                give_back_pieces();
+            }
         }
         all
     }
