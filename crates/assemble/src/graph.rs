@@ -11,5 +11,5 @@ pub use beside::beside;
 pub use compact::{compact, compact_of, linked};
 pub use edges::Edges;
 pub use nodes::{Graph, Pieces, kmer_of, shape_of};
-pub use sequences::Extended;
+pub use sequences::{Crossing, Extended};
 pub use way::Way;

@@ -4,8 +4,9 @@
 //! in the cleaned smaller graph: then it is a walk through that graph which some read took. So it
 //! is not k-mers that are counted anew, but walks that are followed. A k-mer within one node is
 //! implied by the node, and nothing has to be looked up: a node of at least k bases goes along as
-//! it is, with the number of reads' k-mers in it. Only k-mers that pass from one node into another
-//! are collected, and these are few.
+//! it is, with the number of reads' k-mers in it. One that crosses an edge, and is in its two nodes
+//! alone, has a number at a place of that edge. Only k-mers that are in more nodes are collected,
+//! and these are few.
 //!
 //! Reads are thin at large k, and a k-mer of the genome may be in none of them. Then an end is left
 //! that had a continuation in the smaller graph; it would look as if the other branch of a repeat
@@ -15,11 +16,12 @@
 //! choices there; so nothing is added that leads to where reads of something else lead.
 
 mod counts;
+mod crossings;
 mod fill;
 mod found;
 
 use gyrase_kmer::with_words;
-use gyrase_work::Progress;
+use gyrase_work::{Progress, give_back_pieces};
 
 use crate::config::{AssemblyError, Sample};
 use crate::graph::{Graph, compact_of, shape_of};
@@ -27,6 +29,7 @@ use crate::index::Index;
 use crate::reads::Reads;
 use crate::walk::Walker;
 use counts::Counts;
+use crossings::Crossings;
 use found::Found;
 
 /// Neighbouring k-mers of which one is looked up.
@@ -58,11 +61,11 @@ fn longer_of<const W: usize>(
     let neighbours = NEIGHBOURS.min(k - graph.k());
     let index = Index::of_minimizers(graph, graph.k(), neighbours)?;
     let walker = Walker::new(graph, &index);
-    let counts = Counts::new(k);
+    let (counts, crossings) = (Counts::new(k), Crossings::none(graph, k));
     let found = reads.by_threads((threads, progress), |blocks| {
         let mut found = Found::<W>::new(graph, k);
         for block in blocks {
-            found.block(&walker, &*block?, &counts);
+            found.block(&walker, &*block?, (&counts, &crossings));
         }
         found.settle(&counts);
         Ok(found)
@@ -70,10 +73,12 @@ fn longer_of<const W: usize>(
     let mut all = Found::new(graph, k);
     found.into_iter().for_each(|one| all.add(&one));
     all.counted = counts.into_counted();
+    give_back_pieces();
     all.of_all(reads.world())?;
-    let mut larger = compact_of(k, &all.sequences());
+    crossings.of_all(reads.world())?;
+    let mut larger = compact_of(k, &all.sequences(&crossings));
     for _ in 0..fill::ROUNDS {
-        let filled = fill::filled(&walker, &larger, &all, sample.is_mixed());
+        let filled = fill::filled(&walker, &larger, (&all, &crossings), sample.is_mixed());
         if filled.is_empty() {
             break;
         }
@@ -81,7 +86,7 @@ fn longer_of<const W: usize>(
         all.merge(&filled);
         // Its memory goes before there is another.
         drop(larger);
-        larger = compact_of(k, &all.sequences());
+        larger = compact_of(k, &all.sequences(&crossings));
     }
     Ok(larger)
 }
@@ -137,8 +142,10 @@ mod tests {
                 window.windows(small).all(|kmer| there.contains(&canonical(kmer)))
             };
             let seen = reads.iter().flat_map(|read| read.windows(k));
-            let mut expected: BTreeSet<Vec<u8>> =
+            let seen: Vec<Vec<u8>> =
                 seen.filter(|window| is_kept(window)).map(canonical).collect();
+            let times = seen.len() as u64;
+            let mut expected: BTreeSet<Vec<u8>> = seen.into_iter().collect();
             expected.extend(kmers(k, graph.nodes().map(|way| graph.codes(way))));
 
             let stored = Reads::of(&reads);
@@ -146,6 +153,7 @@ mod tests {
             let made = longer(&graph, &stored, k, means, &Progress::default()).unwrap();
             let found = kmers(k, made.nodes().map(|way| made.codes(way)));
             prop_assert!(found.is_superset(&expected));
+            prop_assert_eq!(made.nodes().map(|way| made.count(way)).sum::<u64>(), times);
             // What was filled is a walk too.
             prop_assert!(found.iter().all(|kmer| is_kept(kmer)));
         }

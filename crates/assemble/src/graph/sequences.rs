@@ -47,12 +47,13 @@ impl<const W: usize> Sequences<W> for Pieces {
     }
 }
 
-/// Nodes of a graph, and k-mers beside them: neither is copied.
+/// Nodes of a graph, k-mers that cross its edges, and others beside them: nothing is copied.
 pub struct Extended<'g, const W: usize> {
     graph: &'g Graph,
     k: usize,
     /// Of nodes.
     stretches: Vec<Stretch>,
+    crossings: Vec<Crossing>,
     /// k-mers with their counts.
     kmers: &'g [(Kmer<W>, u32)],
 }
@@ -68,6 +69,53 @@ pub struct Stretch {
     pub kmers: u32,
     /// The sum of their counts.
     pub count: u64,
+}
+
+/// Neighbouring k-mers that cross an edge of a graph of smaller k-mers: each has smaller ones of
+/// both of its nodes, and of no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// What follows what.
+    pub edge: (Way, Way),
+    /// How many smaller k-mers the first of them has of the node before the edge; each has one less
+    /// than the one before.
+    pub first: u32,
+    /// How many they are.
+    pub kmers: u32,
+    /// The sum of their counts.
+    pub count: u64,
+}
+
+impl Crossing {
+    /// The same in the other direction, where a k-mer has so many smaller ones.
+    fn turned(self, smaller: usize) -> Crossing {
+        let (from, to) = self.edge;
+        let last = self.first + 1 - self.kmers;
+        Crossing {
+            edge: (to.flipped(), from.flipped()),
+            first: smaller as u32 - last,
+            ..self
+        }
+    }
+
+    /// Its bases before and behind the end of the first node.
+    fn parts(self, graph: &Graph, k: usize) -> [BaseSlice<'_>; 2] {
+        let (from, to) = self.edge;
+        let overlap = graph.k() - 1;
+        let before = self.first as usize + overlap;
+        let all = self.kmers as usize + k - 1;
+        [
+            graph.bases(from).behind(graph.length(from) - before),
+            graph.bases(to).slice(overlap..overlap + all - before),
+        ]
+    }
+}
+
+/// A sequence.
+enum One<'g, const W: usize> {
+    Bases(BaseSlice<'g>),
+    Parts([BaseSlice<'g>; 2]),
+    Kmer(Kmer<W>),
 }
 
 impl<'g, const W: usize> Extended<'g, W> {
@@ -98,19 +146,24 @@ impl<'g, const W: usize> Extended<'g, W> {
             graph,
             k,
             stretches,
+            crossings: Vec::new(),
             kmers,
         }
     }
 
-    /// The bases of a stretch in a direction, or else a k-mer and its count.
-    fn one(&self, way: Way) -> Result<BaseSlice<'g>, (Kmer<W>, u32)> {
-        let sequence = way.node();
-        let Some(stretch) = self.stretches.get(sequence) else {
-            return Err(self.kmers[sequence - self.stretches.len()]);
+    /// With k-mers that cross edges.
+    pub fn with(self, crossings: Vec<Crossing>) -> Extended<'g, W> {
+        Extended { crossings, ..self }
+    }
+
+    /// A sequence in a direction, but a k-mer always forward.
+    fn one(&self, way: Way) -> One<'g, W> {
+        let Some(stretch) = self.stretches.get(way.node()) else {
+            return self.beside(way);
         };
         let node = Way::forward(stretch.node as usize);
         let (from, bases) = (stretch.from as usize, stretch.kmers as usize + self.k - 1);
-        Ok(match way.is_backward() {
+        One::Bases(match way.is_backward() {
             false => self.graph.bases(node).slice(from..from + bases),
             true => {
                 let end = self.graph.length(node) - from;
@@ -118,24 +171,52 @@ impl<'g, const W: usize> Extended<'g, W> {
             }
         })
     }
+
+    /// One that is not of a node.
+    fn beside(&self, way: Way) -> One<'g, W> {
+        let number = way.node() - self.stretches.len();
+        let Some(&crossing) = self.crossings.get(number) else {
+            return One::Kmer(self.kmers[number - self.crossings.len()].0);
+        };
+        let crossing = match way.is_backward() {
+            false => crossing,
+            true => crossing.turned(self.k + 1 - self.graph.k()),
+        };
+        One::Parts(crossing.parts(self.graph, self.k))
+    }
 }
 
 impl<const W: usize> Sequences<W> for Extended<'_, W> {
     fn len(&self) -> usize {
-        self.stretches.len() + self.kmers.len()
+        self.stretches.len() + self.crossings.len() + self.kmers.len()
     }
 
     fn count(&self, sequence: usize) -> u64 {
-        match self.stretches.get(sequence) {
-            Some(stretch) => stretch.count,
-            None => self.kmers[sequence - self.stretches.len()].1.into(),
+        if let Some(stretch) = self.stretches.get(sequence) {
+            return stretch.count;
+        }
+        let number = sequence - self.stretches.len();
+        match self.crossings.get(number) {
+            Some(crossing) => crossing.count,
+            None => self.kmers[number - self.crossings.len()].1.into(),
         }
     }
 
     fn ends(&self, sequence: usize, bases: usize) -> [Kmer<W>; 2] {
+        debug_assert!(bases < self.k);
         match self.one(Way::forward(sequence)) {
-            Ok(own) => ends_of(own, bases),
-            Err((kmer, _)) => {
+            One::Bases(own) => ends_of(own, bases),
+            One::Parts([before, behind]) => {
+                let all = before.len() + behind.len();
+                // Both begin before the edge.
+                [0, all - bases].map(|at| {
+                    let own = bases.min(before.len() - at);
+                    let places = 0..bases - own;
+                    let kmer = before.kmer(at, own);
+                    places.fold(kmer, |kmer, place| kmer.push(behind.base(place)))
+                })
+            }
+            One::Kmer(kmer) => {
                 debug_assert_eq!(bases, self.k - 1);
                 [kmer.without_last(), kmer.masked(bases)]
             }
@@ -144,11 +225,16 @@ impl<const W: usize> Sequences<W> for Extended<'_, W> {
 
     fn append(&self, way: Way, skip: usize, bases: &mut BaseString) {
         match self.one(way) {
-            Ok(own) => own.behind(skip).append_to(bases),
-            Err((kmer, _)) if way.is_backward() => {
+            One::Bases(own) => own.behind(skip).append_to(bases),
+            One::Parts([before, behind]) => {
+                let own = skip.min(before.len());
+                before.behind(own).append_to(bases);
+                behind.behind(skip - own).append_to(bases);
+            }
+            One::Kmer(kmer) if way.is_backward() => {
                 (skip..self.k).for_each(|place| bases.push(3 - kmer.base(place)));
             }
-            Err((kmer, _)) => {
+            One::Kmer(kmer) => {
                 let places = (0..self.k - skip).rev();
                 places.for_each(|place| bases.push(kmer.base(place)));
             }

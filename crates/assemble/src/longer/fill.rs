@@ -1,9 +1,10 @@
 //! Ways on through the smaller graph where no read has the larger k-mers.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use gyrase_kmer::Kmer;
 
+use super::crossings::Crossings;
 use super::found::Found;
 use crate::graph::{Graph, Way, kmer_of};
 use crate::solid::GOES_ON;
@@ -26,11 +27,17 @@ pub const ROUNDS: usize = 3;
 pub fn filled<const W: usize>(
     walker: &Walker,
     larger: &Graph,
-    found: &Found<'_, W>,
+    (found, crossings): (&Found<'_, W>, &Crossings),
     mixed: bool,
 ) -> Vec<Kmer<W>> {
     let graph = walker.graph();
-    let (mut filling, mut filled) = (None, Vec::new());
+    let filling = Filling {
+        walker,
+        found,
+        crossings,
+        k: found.k,
+    };
+    let mut filled = Vec::new();
     let (mut codes, mut steps) = (Vec::new(), Vec::new());
     let sides = if mixed { sides(graph) } else { Vec::new() };
     for way in larger.ways().filter(|&way| larger.next(way).is_empty()) {
@@ -57,7 +64,6 @@ pub fn filled<const W: usize>(
             way: last.way,
             offset: last.offset + last.kmers - 1,
         };
-        let filling = filling.get_or_insert_with(|| Filling::new(graph, found));
         let rival = match mixed && !strain {
             true => rival_of(larger.count(way) * 100 / larger.kmers(way)),
             false => u64::MAX,
@@ -87,38 +93,41 @@ struct End<const W: usize> {
 }
 
 struct Filling<'g, const W: usize> {
-    graph: &'g Graph,
+    walker: &'g Walker<'g>,
     found: &'g Found<'g, W>,
+    crossings: &'g Crossings<'g>,
     k: usize,
-    /// The first and the last k-mer of each node, with their depths, in hundredths.
-    of_nodes: HashMap<Kmer<W>, u64>,
 }
 
-impl<'g, const W: usize> Filling<'g, W> {
-    fn new(graph: &'g Graph, found: &'g Found<'g, W>) -> Filling<'g, W> {
-        let k = found.k;
-        let ways = graph.ways().filter(|&way| graph.length(way) >= k);
-        let of_nodes = ways.map(|way| {
-            let first: Kmer<W> = graph.bases(way).kmer(0, k);
-            let kmers = (graph.length(way) + 1 - k) as u64;
-            (first.canonical(k), (found.inner(way) * 100).div_ceil(kmers))
+impl<const W: usize> Filling<'_, W> {
+    /// The depth of a k-mer that is there, in hundredths.
+    fn depth(&self, kmer: Kmer<W>) -> Option<u64> {
+        let codes: Vec<u8> = (0..self.k).rev().map(|place| kmer.base(place)).collect();
+        let smaller = self.k + 1 - self.walker.graph().k();
+        let (mut steps, mut depth) = (Vec::new(), None);
+        self.walker.walk(&codes, &mut steps, |steps| {
+            if steps.iter().map(|step| step.kmers).sum::<usize>() == smaller {
+                depth = self.depth_in(steps, kmer);
+            }
         });
-        Filling {
-            graph,
-            found,
-            k,
-            of_nodes: of_nodes.collect(),
-        }
+        depth
     }
 
-    /// The depth of a k-mer that is there and may be the next of another, in hundredths: it is
-    /// between nodes, or the first or the last of one.
-    fn depth(&self, kmer: Kmer<W>) -> Option<u64> {
-        let kmer = kmer.canonical(self.k);
-        let counted = &self.found.counted;
-        let place = counted.binary_search_by_key(&kmer, |counted| counted.0);
-        let between = place.map(|place| 100 * u64::from(counted[place].1));
-        between.ok().or_else(|| self.of_nodes.get(&kmer).copied())
+    /// The same by the nodes that the k-mer is in.
+    fn depth_in(&self, steps: &[Step], kmer: Kmer<W>) -> Option<u64> {
+        let crossing = match *steps {
+            [one] => {
+                let kmers = (self.walker.graph().length(one.way) + 1 - self.k) as u64;
+                return Some((self.found.inner(one.way) * 100).div_ceil(kmers));
+            }
+            [one, other] => self.crossings.count((one.way, other.way), one.kmers),
+            _ => 0,
+        };
+        let count = match crossing {
+            0 => self.found.count(kmer.canonical(self.k))?,
+            seen => seen,
+        };
+        Some(100 * u64::from(count))
     }
 
     fn is_there(&self, kmer: Kmer<W>) -> bool {
@@ -138,7 +147,8 @@ impl<'g, const W: usize> Filling<'g, W> {
 
     /// What the smaller graph has behind an end.
     fn next(&self, end: End<W>) -> impl Iterator<Item = End<W>> {
-        let (graph, k) = (self.graph, self.graph.k());
+        let graph = self.walker.graph();
+        let k = graph.k();
         let inside = end.offset + k < graph.length(end.way);
         let next = graph.next(end.way).iter().filter(move |_| !inside);
         let beyond = next.map(|&way| (way, 0));

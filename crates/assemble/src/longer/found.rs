@@ -4,6 +4,7 @@ use gyrase_fabric::{FabricError, World};
 use gyrase_kmer::Kmer;
 
 use super::counts::{Counted, Counts, merge};
+use super::crossings::Crossings;
 use crate::graph::{Extended, Graph, Way, kmer_of};
 use crate::reads::Block;
 use crate::together;
@@ -19,9 +20,9 @@ pub struct Found<'g, const W: usize> {
     pub k: usize,
     /// For each node how many k-mers of reads are within it.
     inner: Vec<u64>,
-    /// k-mers that are in no single node, as they come.
+    /// k-mers that are in more than two nodes, as they come.
     kmers: Vec<Kmer<W>>,
-    /// Those of all workers, ascending, with their counts.
+    /// Those of all workers, and what was filled, ascending, with their counts.
     pub counted: Vec<Counted<W>>,
 }
 
@@ -38,10 +39,17 @@ impl<'g, const W: usize> Found<'g, W> {
     }
 
     /// Adds what the reads of a block say.
-    pub fn block(&mut self, walker: &Walker, block: &Block, counts: &Counts<W>) {
+    pub fn block(
+        &mut self,
+        walker: &Walker,
+        block: &Block,
+        (counts, crossings): (&Counts<W>, &Crossings),
+    ) {
         let mut steps = Vec::new();
         block.for_each(|read| {
-            walker.walk(read, &mut steps, |steps| self.stretch(read, steps));
+            walker.walk(read, &mut steps, |steps| {
+                self.stretch(read, steps, crossings);
+            });
             if self.kmers.len() >= ROOM.max(counts.len() / 4) {
                 self.settle(counts);
             }
@@ -49,17 +57,22 @@ impl<'g, const W: usize> Found<'g, W> {
     }
 
     /// Adds the k-mers of a stretch of a read.
-    fn stretch(&mut self, read: &[u8], steps: &[Step]) {
+    fn stretch(&mut self, read: &[u8], steps: &[Step], crossings: &Crossings) {
         // A k-mer has so many smaller ones behind its first.
         let behind = self.k - self.graph.k();
         let Some(last) = steps.last() else {
             return;
         };
         let end = (last.at + last.kmers).saturating_sub(behind);
-        for step in steps {
-            let first_crossing = (step.at + step.kmers).saturating_sub(behind).max(step.at);
+        for (number, step) in steps.iter().enumerate() {
+            let step_end = step.at + step.kmers;
+            let first_crossing = step_end.saturating_sub(behind).max(step.at);
             self.inner[step.way.node()] += (first_crossing.min(end).max(step.at) - step.at) as u64;
-            for at in first_crossing..(step.at + step.kmers).min(end) {
+            for at in first_crossing..step_end.min(end) {
+                let edge = (step.way, steps[number + 1].way);
+                if crossings.add(edge, step_end - at) {
+                    continue;
+                }
                 let kmer: Kmer<W> = kmer_of(&read[at..at + self.k]);
                 self.kmers.push(kmer.canonical(self.k));
             }
@@ -82,9 +95,18 @@ impl<'g, const W: usize> Found<'g, W> {
         self.inner[way.node()]
     }
 
+    /// The count of a k-mer that is in more than two nodes, or was filled.
+    pub fn count(&self, kmer: Kmer<W>) -> Option<u32> {
+        let place = self
+            .counted
+            .binary_search_by_key(&kmer, |counted| counted.0);
+        place.ok().map(|place| self.counted[place].1)
+    }
+
     /// Nodes that are long enough, and the k-mers between nodes.
-    pub fn sequences(&self) -> Extended<'_, W> {
-        Extended::of((self.graph, self.k), |way| self.inner(way), &self.counted)
+    pub fn sequences(&self, crossings: &Crossings) -> Extended<'_, W> {
+        let own = Extended::of((self.graph, self.k), |way| self.inner(way), &self.counted);
+        own.with(crossings.seen())
     }
 
     /// Makes it what all processes found.
