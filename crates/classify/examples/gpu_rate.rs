@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// All reads of a lane.
 fn read(lane: &Lane) -> Result<Vec<[Batch; 2]>, Box<dyn Error>> {
-    let (mut source, mut batches) = (lane.open(BATCH)?, Vec::new());
+    let (mut source, mut batches) = (lane.open(BATCH, 1 << 30)?, Vec::new());
     loop {
         let mut batch = [Batch::default(), Batch::default()];
         if !source.next(&mut batch)? {

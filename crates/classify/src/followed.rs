@@ -1,7 +1,7 @@
 //! The reads of a lane, and how far they are read.
 
 use gyrase_seq::Batch;
-use gyrase_tabulate::{Source, TabulateError};
+use gyrase_tabulate::{Source, TabulateError, longest_record};
 use gyrase_work::{Checking, Feed, Fetching, Progress};
 
 use crate::lane::Lane;
@@ -14,17 +14,17 @@ pub(crate) struct Followed<'p> {
 }
 
 impl<'p> Followed<'p> {
-    /// Opens the lane, to be read in batches of so many bytes.
+    /// Opens the lane, to be read in batches of so many bytes by a run of so much memory.
     ///
     /// # Errors
     /// A file cannot be opened or is of no known format.
     pub(crate) fn open(
         lane: &Lane,
-        batch: usize,
+        (batch, memory): (usize, u64),
         progress: &'p Progress,
     ) -> Result<Followed<'p>, gyrase_fastx::Error> {
         Ok(Followed {
-            source: lane.open(batch)?,
+            source: lane.open(batch, longest_record(memory))?,
             told: 0,
             progress,
         })

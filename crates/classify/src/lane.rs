@@ -51,13 +51,14 @@ impl Lane {
         files.try_for_each(|path| Reader::open(path, &Source::options()).map(drop))
     }
 
-    /// Opens them, to be read in batches of so many bytes.
+    /// Opens them, to be read in batches of so many bytes, with records of at most so many.
     ///
     /// # Errors
     /// A file cannot be opened or is of no known format.
-    pub fn open(&self, batch: usize) -> Result<Source, Error> {
+    pub fn open(&self, batch: usize, longest_record: usize) -> Result<Source, Error> {
         let options = Options {
             batch_bytes: batch,
+            longest_record,
             ..Source::options()
         };
         Ok(match &self.mates {

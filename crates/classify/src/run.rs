@@ -308,7 +308,13 @@ impl<'a> Prepared<'a> {
         world: &dyn World,
         progress: &Progress,
     ) -> Result<Vec<Hits<'a>>, ClassifyError> {
-        let (mut scratch, threads) = (self.config.scratch, self.config.answer.threads);
+        let Config {
+            memory,
+            mut scratch,
+            ref answer,
+            ..
+        } = *self.config;
+        let threads = answer.threads;
         let look_up_lane = |lane: &Lane| {
             let of_lane = if plan.passes == 1 {
                 Hits::of(collection)
@@ -321,7 +327,7 @@ impl<'a> Prepared<'a> {
                     threads,
                 };
                 let open = || {
-                    let followed = Followed::open(lane, plan.batch, progress);
+                    let followed = Followed::open(lane, (plan.batch, memory), progress);
                     agreed(world, followed.map_err(ClassifyError::from))
                 };
                 Hits::spread(collection, asked, world, open, progress)?
@@ -345,7 +351,7 @@ impl<'a> Prepared<'a> {
         progress: &'p Progress,
     ) -> Result<Share<Followed<'p>>, ClassifyError> {
         Ok(Share::new(
-            Followed::open(lane, self.batch, progress)?,
+            Followed::open(lane, (self.batch, self.config.memory), progress)?,
             self.dealt,
         ))
     }

@@ -1,6 +1,7 @@
 //! How the inputs are read, within the memory of the run.
 
 use gyrase_fastx::{Inputs, Options};
+use gyrase_tabulate::longest_record;
 
 use crate::Config;
 
@@ -10,12 +11,6 @@ pub(crate) const BATCH: usize = 256 << 10;
 
 /// What the overhead of a thread has room for of a decompressor's window.
 pub(crate) const WINDOW: u64 = 8 << 20;
-
-/// Bytes of text of a record: on the way from the file to a batch a few copies of it are there at
-/// once.
-fn longest_record(config: &Config) -> usize {
-    (config.memory / 32).clamp(16 << 20, 1 << 30) as usize
-}
 
 /// Bytes that decompressors may keep beside what their inputs announce.
 fn most_window(config: &Config) -> u64 {
@@ -50,7 +45,7 @@ pub(crate) fn options(config: &Config, serial: bool) -> Options {
         paired,
         serial,
         batch_bytes: BATCH,
-        longest_record: longest_record(config),
+        longest_record: longest_record(config.memory),
         most_window: most_window(config),
         ..for_kmers
     }

@@ -107,7 +107,7 @@ pub use kept::{KeptWork, clear_kept};
 pub use layout::Layout;
 pub use partition::{Part, Partition};
 pub use reading::Reading;
-pub use reads::Source;
+pub use reads::{Source, longest_record};
 pub use reduce::{Worker, reduce};
 pub use same_files::same_files;
 pub use shared_file::{BegunFile, publish};

@@ -9,6 +9,12 @@ use gyrase_work::{Checking, Feed, Fetching};
 
 use crate::TabulateError;
 
+/// Bytes of text of a record in a run of so much memory: on the way from the file to a batch a few
+/// copies of it are there at once.
+pub fn longest_record(memory: u64) -> usize {
+    (memory / 32).clamp(16 << 20, 1 << 30) as usize
+}
+
 /// Reads or pairs of reads in the order of their files.
 pub enum Source {
     /// Single reads.

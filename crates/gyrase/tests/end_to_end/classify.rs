@@ -458,6 +458,18 @@ fn answers_are_made_again_with_other_thresholds() {
 }
 
 #[test]
+fn a_record_that_the_memory_has_no_room_for_is_refused() {
+    let place = place();
+    place.ok(&BUILD);
+    let record = |bases: usize| [b">a\n".to_vec(), b"ACGT".repeat(bases / 4)].concat();
+    let args = ["-m", "300M", "classify", "--db", "r.gydb", "long.fa"];
+    place.write("long.fa", record(15 << 20));
+    assert!(place.ok(&args).contains("\ta\t"));
+    place.write("long.fa", record(40 << 20));
+    place.fails(&args, 4, &["long.fa", "room for"]);
+}
+
+#[test]
 fn no_reads_are_no_failure() {
     let place = place();
     place.ok(&BUILD);
