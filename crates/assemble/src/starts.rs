@@ -36,7 +36,7 @@ impl<'g> Starts<'g> {
         let k = self.graph.k();
         let (mut steps, mut from) = (Vec::new(), 0);
         while let Some((at, way)) = self.first(codes, from) {
-            if steps.is_empty() {
+            if steps.is_empty() && at > 0 {
                 steps.extend(self.before(way, &codes[..at + k - 1]));
             }
             let bases = self.graph.bases(way).equal(&codes[at..]);
@@ -74,12 +74,9 @@ impl<'g> Starts<'g> {
         ways.find(|&way| self.graph.bases(way).equal(window) == window.len())
     }
 
-    /// The end of the way before another with which a sequence begins, if it has a k-mer.
+    /// The end of the way before another with which a sequence begins: a k-mer or more.
     fn before(&self, way: Way, begin: &[u8]) -> Option<Step> {
         let kmers = begin.len() + 1 - self.graph.k();
-        if kmers == 0 {
-            return None;
-        }
         let ends_with = |way: &Way| {
             let behind = self.graph.length(*way).checked_sub(begin.len());
             behind.is_some_and(|behind| {

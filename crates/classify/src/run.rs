@@ -308,13 +308,8 @@ impl<'a> Prepared<'a> {
         world: &dyn World,
         progress: &Progress,
     ) -> Result<Vec<Hits<'a>>, ClassifyError> {
-        let Config {
-            memory,
-            mut scratch,
-            ref answer,
-            ..
-        } = *self.config;
-        let threads = answer.threads;
+        let config = self.config;
+        let (mut scratch, threads) = (config.scratch, config.answer.threads);
         let look_up_lane = |lane: &Lane| {
             let of_lane = if plan.passes == 1 {
                 Hits::of(collection)
@@ -327,7 +322,7 @@ impl<'a> Prepared<'a> {
                     threads,
                 };
                 let open = || {
-                    let followed = Followed::open(lane, (plan.batch, memory), progress);
+                    let followed = Followed::open(lane, (plan.batch, config.memory), progress);
                     agreed(world, followed.map_err(ClassifyError::from))
                 };
                 Hits::spread(collection, asked, world, open, progress)?
