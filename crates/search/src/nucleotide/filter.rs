@@ -8,7 +8,9 @@ use super::words::BEFORE;
 
 /// Bases behind a word that the filter looks at.
 const AFTER: usize = 11;
-/// Bases around a word that may differ.
+/// Matches that a side is taken to have beyond those, where its last bases may go on.
+const BEYOND: i32 = 4;
+/// Bases around a template that may differ.
 const MOST_DIFFERENCES: u32 = 13;
 /// What the best alignment through the bases around a word scores at least, below the segment that
 /// is wanted.
@@ -32,7 +34,8 @@ pub(super) struct Filter {
     beside: i32,
     /// The bases before and behind.
     around: u32,
-    /// What the best of the bases before the word, or behind it, scores, by which of them differ.
+    /// What the best of the bases before the word, or behind it, scores, or all with what may be
+    /// beyond, by which of them differ.
     before: Box<[i8; 1 << BEFORE]>,
     after: Box<[i8; 1 << AFTER]>,
     reward: i32,
@@ -42,16 +45,20 @@ pub(super) struct Filter {
 impl Filter {
     /// For words that have such a key, and segments that score so much.
     pub(super) fn new(setting: &Setting, seed: Seed, segment: i32) -> Filter {
+        let beyond = match seed.is_template() {
+            true => 0,
+            false => BEYOND * setting.reward,
+        };
         let best = |differing: usize, places: &mut dyn Iterator<Item = usize>| {
-            let mut sum = 0;
-            let sums = places.map(|place| {
+            let (mut best, mut sum) = (0, 0);
+            for place in places {
                 sum += match differing >> place & 1 {
                     0 => setting.reward,
                     _ => setting.penalty,
                 };
-                sum
-            });
-            sums.max().unwrap_or_default().clamp(0, 127) as i8
+                best = best.max(sum);
+            }
+            best.max(sum + beyond).clamp(0, 127) as i8
         };
         let before = std::array::from_fn(|differing| best(differing, &mut (0..BEFORE).rev()));
         let after = std::array::from_fn(|differing| best(differing, &mut (0..AFTER)));
@@ -93,11 +100,9 @@ impl Filter {
         } else if self.is_long() {
             return self.may_be_long(differing);
         }
-        let similar = (differing & self.around).count_ones() <= MOST_DIFFERENCES;
         let before = self.before[differing as usize % (1 << BEFORE)];
         let after = self.after[(differing >> (BEFORE + self.seed.bases)) as usize % (1 << AFTER)];
-        let scores = i32::from(before) + i32::from(after) >= least;
-        (differing & FIRST != 0) & (similar | scores)
+        (differing & FIRST != 0) & (i32::from(before) + i32::from(after) >= least)
     }
 
     /// Whether only parts of words have a key.

@@ -15,9 +15,12 @@ use crate::protein_options::CompositionMode;
 use crate::scoring::{PairScores, ScoringSystem, coverage};
 use crate::{DatabaseSize, HitLimits, SearchError};
 
-/// What chance has of an ungapped segment that is extended with gaps, in bits (BLAST's
-/// `gap_trigger`).
+/// What chance has of an ungapped segment that is extended with gaps, in bits: BLAST's
+/// `gap_trigger`, and where only better alignments are asked for.
 const TRIGGER: f64 = 27.0;
+const HIGHEST_TRIGGER: f64 = 30.0;
+/// The part of an alignment's score that one of its segments has without gaps, in twentieths.
+const OF_SEGMENT: i32 = 11;
 /// What extensions may lose, in bits: without gaps, with gaps, and the last one with its steps;
 /// greedily at first.
 const UNGAPPED_DROP: f64 = 20.0;
@@ -26,6 +29,8 @@ const GREEDY_DROP: f64 = 25.0;
 const LAST_DROP: f64 = 100.0;
 /// The E-value up to which BLAST reports where nothing else is asked for.
 const USUAL_EVALUE: f64 = 10.0;
+/// How much less a segment and the bases around it may be worth than the alignment: by E-values.
+const OF_AROUND: f64 = 1e4;
 
 /// Which extension with gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,17 +144,20 @@ impl NucleotideScoring {
     }
 
     /// What a segment of a query of a length scores at least with the bases around it to be
-    /// aligned: what an alignment scores to be reported, but not more than the usual E-value asks
-    /// for. What is around a segment says little of a long alignment.
+    /// aligned: what the usual E-value asks of an alignment, and somewhat less than a lower one
+    /// does. What is around a segment says little of a long alignment.
     pub(super) fn wanted(&self, query: usize) -> i32 {
-        let evalue = self.limits.evalue.max(USUAL_EVALUE);
+        let asked = self.limits.evalue;
+        let evalue = (asked * OF_AROUND).min(USUAL_EVALUE).max(asked);
         self.statistics.cutoff(evalue, self.effective(query))
     }
 
     /// What an ungapped segment scores at least to be extended with gaps, where an alignment
     /// scores `cutoff` to be reported.
     pub(super) fn trigger(&self, cutoff: i32) -> i32 {
-        let trigger = self.statistics.ungapped().score(TRIGGER) as i32;
+        let score = |bits| self.statistics.ungapped().score(bits) as i32;
+        let of_segment = cutoff * OF_SEGMENT / 20;
+        let trigger = of_segment.clamp(score(TRIGGER), score(HIGHEST_TRIGGER));
         trigger.min(cutoff)
     }
 
