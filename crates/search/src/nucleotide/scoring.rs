@@ -30,7 +30,7 @@ const LAST_DROP: f64 = 100.0;
 /// The E-value up to which BLAST reports where nothing else is asked for.
 const USUAL_EVALUE: f64 = 10.0;
 /// How much less a segment and the bases around it may be worth than the alignment: by E-values.
-const OF_AROUND: f64 = 1e4;
+const OF_AROUND: f64 = 1e3;
 
 /// Which extension with gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
