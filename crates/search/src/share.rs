@@ -30,8 +30,10 @@ use shared::Shared;
 
 pub use shared::ReportTarget;
 
-/// A batch is one part of so many for each process of what is left of the queries.
-const LEFT: u64 = 2;
+/// The part of what each process has left of the queries that is its next batch: of so many parts
+/// so many. Two thirds, so that batches are few, and a process whose first one takes half as long
+/// again as those of others ends with them.
+const OF_LEFT: [u64; 2] = [3, 2];
 /// Processes for which queries are divided where a later run, of any number of processes, may go
 /// on.
 const OF_ANY: u64 = 8;
@@ -217,11 +219,18 @@ fn question(
 
 /// Ranges of queries that are searched together, for so many processes: large ones first, since
 /// what is done for each takes most of the time of small ones, and small ones last, so that all
-/// processes end at about the same time (guided self-scheduling: Polychronopoulos and Kuck, 1987).
+/// processes end at about the same time (factoring: Hummel, Schonberg and Flynn, 1992).
 pub(crate) fn batches(prepared: &Prepared, ranks: u64) -> Vec<Range<usize>> {
     let sizes = at_once(prepared);
+    let [parts, some] = OF_LEFT;
+    let (mut letters, mut of_round) = (0, 0);
     ranges(&prepared.queries, |left| {
-        (left / (LEFT * ranks)).clamp(*sizes.start(), *sizes.end())
+        if of_round == 0 {
+            letters = (left * some / (parts * ranks)).clamp(*sizes.start(), *sizes.end());
+            of_round = ranks;
+        }
+        of_round -= 1;
+        letters
     })
 }
 
@@ -237,15 +246,17 @@ fn at_once(prepared: &Prepared) -> RangeInclusive<u64> {
 
 /// Ranges of queries of as many letters as `letters` gives where so many are left, or somewhat
 /// more.
-fn ranges(queries: &Sequences, letters: impl Fn(u64) -> u64) -> Vec<Range<usize>> {
+fn ranges(queries: &Sequences, mut letters: impl FnMut(u64) -> u64) -> Vec<Range<usize>> {
     let (mut ranges, mut start) = (Vec::new(), 0);
     let (mut left, mut so_far) = (queries.total(), 0);
+    let mut asked = letters(left);
     for query in 0..queries.len() {
         so_far += queries.residues(query).len() as u64;
-        if so_far >= letters(left) || query + 1 == queries.len() {
+        if so_far >= asked || query + 1 == queries.len() {
             ranges.push(start..query + 1);
             left -= so_far;
             (start, so_far) = (query + 1, 0);
+            asked = letters(left);
         }
     }
     ranges
