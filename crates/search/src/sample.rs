@@ -27,8 +27,9 @@ pub struct RegenerationSample {
     pub share: f64,
 }
 
-/// Makes a part of a report again, for about so long, and tells what all of it takes. The database
-/// is read as [`regenerate`](crate::regenerate) reads it.
+/// Makes a part of a report again, until about so long after a moment from which the time counts,
+/// and tells what all of it takes. The database is read as [`regenerate`](crate::regenerate) reads
+/// it.
 ///
 /// # Errors
 /// Those of [`regenerate`](crate::regenerate); [`SearchError::Memory`] where the memory does not
@@ -36,10 +37,10 @@ pub struct RegenerationSample {
 pub fn sample_regeneration(
     config: &Config,
     metadata: &SearchMetadata,
-    (report, within): (&Report, Duration),
+    report: &Report,
+    (start, within): (Instant, Duration),
     progress: &Progress,
 ) -> Result<RegenerationSample, SearchError> {
-    let start = Instant::now();
     let numbers = subjects_of(metadata.answers());
     let source = Source::Files(Some(&numbers));
     let prepared = Prepared::new(config, source, false, &Ok, progress)?;

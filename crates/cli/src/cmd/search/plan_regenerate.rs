@@ -1,6 +1,6 @@
 //! `gyrase plan regenerate`: whether to send a report, or its metadata.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use gyrase_picture::words::{self, bytes};
@@ -148,6 +148,7 @@ impl PlanRegenerate {
     /// Measures and says it.
     pub fn run(self, session: &Session) -> Result<()> {
         let link = self.way.link(session)?;
+        let start = Instant::now();
         let Understood {
             metadata,
             config,
@@ -155,7 +156,7 @@ impl PlanRegenerate {
             ..
         } = self.regenerate.understood(session)?;
         let sample = session.shown(|progress| {
-            sample_regeneration(&config, &metadata, (&report, TRIED), progress)
+            sample_regeneration(&config, &metadata, &report, (start, TRIED), progress)
         })?;
         let [metadata, queries] = [
             size_of([&self.regenerate.metadata])?,
