@@ -92,7 +92,8 @@ fn of_threads(threads: usize, setting: &Setting, letters: usize) -> u64 {
         false => Extensions::bytes(),
     };
     let aligned = beside + letters_of_loci(setting) as u64;
-    threads as u64 * (Search::thread_bytes(Words::most_parts(letters)) + aligned)
+    let found = Search::thread_bytes(Words::most_parts(letters), setting.step());
+    threads as u64 * (found + aligned)
 }
 
 /// Letters of subjects at loci that are aligned at a time.

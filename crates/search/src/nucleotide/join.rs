@@ -21,8 +21,10 @@ use crate::engine::Ended;
 
 /// Bases of a stretch of the database.
 const STRETCH: usize = 1 << 22;
-/// Words of a part that are kept before they are compared.
-const KEPT: usize = 1 << 13;
+/// Words of a part that are kept before they are compared, as a power of two. Queries have few of
+/// the parts of long words.
+const KEPT_BITS: u32 = 13;
+const KEPT_BITS_OF_LONG: u32 = 10;
 /// Words that are compared at once.
 const AT_ONCE: usize = 256;
 /// Says that no base stands before a word of a subject.
@@ -61,9 +63,10 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Bytes that a thread takes beside its matches, where words have so many parts.
-    pub(super) fn thread_bytes(parts: usize) -> u64 {
-        (parts * KEPT * size_of::<(u64, u32)>()) as u64
+    /// Bytes that a thread takes beside its matches, where words have so many parts, and every so
+    /// many are looked up.
+    pub(super) fn thread_bytes(parts: usize, step: usize) -> u64 {
+        ((parts << kept_bits(step)) * size_of::<(u64, u32)>()) as u64
     }
 }
 
@@ -264,7 +267,7 @@ impl<'s> Join<'s> {
     fn compare_part(&mut self, stretch: Stretch, part: usize) {
         let (words, filter) = (self.search.words, self.filter);
         let filled = std::mem::take(&mut self.parts.filled[part]) as usize;
-        let kept = part * KEPT..part * KEPT + filled;
+        let kept = self.parts.first(part)..self.parts.first(part) + filled;
         let windows = self.parts.windows[kept.clone()].chunks(AT_ONCE);
         let mut passed = 0;
         for (windows, places) in windows.zip(self.parts.places[kept].chunks(AT_ONCE)) {
@@ -308,8 +311,17 @@ impl<'s> Join<'s> {
     }
 }
 
+/// Words of a part that are kept, as a power of two, where every so many are looked up.
+fn kept_bits(step: usize) -> u32 {
+    match step {
+        1 => KEPT_BITS,
+        _ => KEPT_BITS_OF_LONG,
+    }
+}
+
 /// Words of a stretch by parts of the keys: their windows, and where they are.
 struct Parts {
+    kept_bits: u32,
     /// How many are kept of each part.
     filled: Vec<u32>,
     windows: Vec<u64>,
@@ -318,22 +330,30 @@ struct Parts {
 
 impl Parts {
     fn new(words: &Words) -> Parts {
-        let room = words.parts() * KEPT;
+        let kept_bits = kept_bits(words.step);
+        let room = words.parts() << kept_bits;
         Parts {
+            kept_bits,
             filled: vec![0; words.parts()],
             windows: vec![0; room],
             places: vec![0; room],
         }
     }
 
+    /// Where those of a part begin.
+    #[inline(always)]
+    fn first(&self, part: usize) -> usize {
+        part << self.kept_bits
+    }
+
     /// Keeps a word, and says whether its part is full.
     #[inline(always)]
     fn keep(&mut self, part: usize, window: u64, place: u32) -> bool {
         let filled = self.filled[part];
-        let at = part * KEPT + filled as usize;
+        let at = self.first(part) + filled as usize;
         (self.windows[at], self.places[at]) = (window, place);
         self.filled[part] = filled + 1;
-        filled as usize + 1 == KEPT
+        (filled + 1) >> self.kept_bits == 1
     }
 
     /// Keeps the words of a range that queries have, with a flag, until those of a part are many:

@@ -146,12 +146,15 @@ impl Words {
     /// The numbers of the words of a key by its place; their windows will be asked for.
     #[inline(always)]
     pub(super) fn of(&self, place: usize) -> Range<usize> {
-        let start = self.starts[place] as usize;
+        let (start, end) = (self.starts[place] as usize, self.starts[place + 1] as usize);
         match self.step {
-            1 => prefetch(&self.windows, start),
+            1 => {
+                prefetch(&self.windows, start);
+                prefetch(&self.windows, end - 1);
+            }
             _ => prefetch(&self.positions, start),
         }
-        start..self.starts[place + 1] as usize
+        start..end
     }
 
     /// The window of a word.
