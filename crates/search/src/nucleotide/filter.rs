@@ -32,7 +32,7 @@ pub(super) struct Filter {
     segment: i32,
     /// How much less the bases before and behind score together.
     beside: i32,
-    /// The bases before and behind.
+    /// The bases before a template, between its places and behind it.
     around: u32,
     /// What the best of the bases before the word, or behind it, scores, or all with what may be
     /// beyond, by which of them differ.
@@ -66,10 +66,7 @@ impl Filter {
             true => 0,
             false => seed.bases as i32 * setting.reward,
         };
-        let behind = match seed.is_template() {
-            true => !seed.places & ((1 << (WINDOW - BEFORE)) - 1),
-            false => ((1 << AFTER) - 1) << seed.bases,
-        };
+        let behind = !seed.places & ((1 << (WINDOW - BEFORE)) - 1);
         Filter {
             word: setting.word,
             seed,

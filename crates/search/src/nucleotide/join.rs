@@ -267,7 +267,8 @@ impl<'s> Join<'s> {
     fn compare_part(&mut self, stretch: Stretch, part: usize) {
         let (words, filter) = (self.search.words, self.filter);
         let filled = std::mem::take(&mut self.parts.filled[part]) as usize;
-        let kept = self.parts.first(part)..self.parts.first(part) + filled;
+        let first = self.parts.first(part);
+        let kept = first..first + filled;
         let windows = self.parts.windows[kept.clone()].chunks(AT_ONCE);
         let mut passed = 0;
         for (windows, places) in windows.zip(self.parts.places[kept].chunks(AT_ONCE)) {
@@ -353,7 +354,7 @@ impl Parts {
         let at = self.first(part) + filled as usize;
         (self.windows[at], self.places[at]) = (window, place);
         self.filled[part] = filled + 1;
-        (filled + 1) >> self.kept_bits == 1
+        filled + 1 == 1 << self.kept_bits
     }
 
     /// Keeps the words of a range that queries have, with a flag, until those of a part are many:
