@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use std::array::from_fn;
 
 use super::lanes::{COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Rows, ZERO, unbiased};
+use crate::residue::CODES;
 
 /// Lanes of a vector.
 const HALF: usize = LANES / 2;
@@ -67,37 +68,28 @@ pub(super) unsafe fn windows_scoring(
     columns: &[[u8; LANES]; COLUMNS],
     least: i8,
 ) -> u64 {
-    // SAFETY: forwarded from the caller.
-    let half = |from| unsafe { half(rows, query, columns, from, least) };
-    u64::from(half(0)) | u64::from(half(HALF)) << HALF
-}
-
-/// Of the lanes from number `from` on.
-#[target_feature(enable = "avx2")]
-unsafe fn half(
-    rows: &Rows,
-    query: &[u8; COLUMNS],
-    columns: &[[u8; LANES]; COLUMNS],
-    from: usize,
-    least: i8,
-) -> u32 {
     let zero = _mm256_set1_epi8(ZERO);
-    let (mut score, mut best) = (zero, zero);
+    let (mut score, mut best) = ([zero; 2], [zero; 2]);
     for (&residue, column) in query.iter().zip(columns) {
         // SAFETY: forwarded from the caller.
-        let scores = unsafe { look_up(halves(rows, residue), column, from) };
-        score = _mm256_adds_epi8(score, scores);
-        best = _mm256_max_epi8(best, score);
+        let row = unsafe { halves(rows, residue) };
+        for half in 0..2 {
+            // SAFETY: forwarded from the caller.
+            let scores = unsafe { look_up(row, column, half * HALF) };
+            score[half] = _mm256_adds_epi8(score[half], scores);
+            best[half] = _mm256_max_epi8(best[half], score[half]);
+        }
     }
-    let below = _mm256_cmpgt_epi8(_mm256_set1_epi8(least.saturating_add(ZERO)), best);
-    !_mm256_movemask_epi8(below) as u32
+    let least = _mm256_set1_epi8(least.saturating_add(ZERO));
+    let [first, second] = best.map(|best| _mm256_movemask_epi8(_mm256_cmpgt_epi8(least, best)));
+    !(u64::from(first as u32) | u64::from(second as u32) << HALF)
 }
 
 /// The first and the second half of a row, both twice.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn halves(rows: &Rows, residue: u8) -> [__m256i; 2] {
-    let row = &rows[usize::from(residue)];
+    let row = &rows[usize::from(residue) % CODES];
     // SAFETY: each half of a row has 16 bytes.
     let half = |at: usize| unsafe { _mm_loadu_si128(row[at..at + 16].as_ptr().cast()) };
     [half(0), half(16)].map(|half| _mm256_broadcastsi128_si256(half))

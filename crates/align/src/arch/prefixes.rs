@@ -46,7 +46,7 @@ pub(super) fn ungapped_gains(costs: UngappedCosts, differing: &[u32; LANES]) -> 
 }
 
 /// The kernel for lanes of a type. A score that has fallen too much is so far below that it never
-/// comes back.
+/// comes back. Bits choose a length: of a branch AVX2 makes a store for each lane.
 macro_rules! kernel {
     ($name:ident, $lane:ty) => {
         #[inline(always)]
@@ -68,9 +68,9 @@ macro_rules! kernel {
                     for lane in 0..LANES {
                         let equal = bits[lane] & bit == 0;
                         let sum = sums[lane].saturating_add(if equal { reward } else { penalty });
-                        let rises = sum > scores[lane];
-                        scores[lane] = if rises { sum } else { scores[lane] };
-                        lengths[lane] = if rises { length } else { lengths[lane] };
+                        let rises = -<$lane>::from(sum > scores[lane]);
+                        scores[lane] = scores[lane].max(sum);
+                        lengths[lane] ^= (lengths[lane] ^ length) & rises;
                         let has_fallen = scores[lane].saturating_sub(sum) > drop;
                         sums[lane] = if has_fallen { <$lane>::MIN } else { sum };
                     }
