@@ -9,7 +9,7 @@ use super::words::BEFORE;
 /// Bases behind a word that the filter looks at.
 const AFTER: usize = 11;
 /// Matches that a side is taken to have beyond those, where its last bases may go on.
-const BEYOND: i32 = 4;
+const BEYOND: i32 = 6;
 /// Bases around a template that may differ.
 const MOST_DIFFERENCES: u32 = 13;
 /// What the best alignment through the bases around a word scores at least, below the segment that

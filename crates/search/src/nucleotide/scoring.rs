@@ -18,7 +18,7 @@ use crate::{DatabaseSize, HitLimits, SearchError};
 /// What chance has of an ungapped segment that is extended with gaps, in bits: BLAST's
 /// `gap_trigger`, and where only better alignments are asked for.
 const TRIGGER: f64 = 27.0;
-const HIGHEST_TRIGGER: f64 = 30.0;
+const HIGHEST_TRIGGER: f64 = 32.0;
 /// The part of an alignment's score that one of its segments has without gaps, in twentieths.
 const OF_SEGMENT: i32 = 11;
 /// What extensions may lose, in bits: without gaps, with gaps, and the last one with its steps;
@@ -30,7 +30,7 @@ const LAST_DROP: f64 = 100.0;
 /// The E-value up to which BLAST reports where nothing else is asked for.
 const USUAL_EVALUE: f64 = 10.0;
 /// How much less a segment and the bases around it may be worth than the alignment: by E-values.
-const OF_AROUND: f64 = 1e3;
+const OF_AROUND: f64 = 1e5;
 
 /// Which extension with gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
