@@ -13,7 +13,7 @@ use crate::{Match, Program, Scoring, Sequences};
 pub enum Sensitivity {
     /// Pairs that have a seed of one shape and a strong segment without gaps.
     Fast,
-    /// Pairs that have a seed of one of four shapes, three with `tblastn`: nearly all of BLAST.
+    /// Pairs that have a seed of one of four shapes, two with `tblastn`: nearly all of BLAST.
     #[default]
     Blast,
     /// Every pair that local alignment finds (Smith and Waterman), in the time that it takes.
@@ -22,11 +22,11 @@ pub enum Sensitivity {
 
 impl Sensitivity {
     /// Seeds of a program. `tblastn` has the same pairs to find among more residues: fewer are near
-    /// to chance, and three shapes find as large a part of them.
+    /// to chance, and the two shapes that find most together find nearly as large a part of them.
     pub(crate) fn shapes(self, program: Program) -> &'static [Shape] {
         match (self, program) {
             (Sensitivity::Fast, _) => &SHAPES[..1],
-            (_, Program::Tblastn) => &SHAPES[..3],
+            (_, Program::Tblastn) => &[SHAPES[0], SHAPES[3]],
             _ => &SHAPES,
         }
     }
