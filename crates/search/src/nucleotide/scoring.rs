@@ -145,11 +145,12 @@ impl NucleotideScoring {
 
     /// What a segment of a query of a length scores at least with the bases around it to be
     /// aligned: what the usual E-value asks of an alignment, and somewhat less than a lower one
-    /// does. What is around a segment says little of a long alignment.
+    /// does. What is around a segment says little of a long alignment; and a gap may begin within
+    /// the segment, whose last bases are equal by chance: one match less.
     pub(super) fn wanted(&self, query: usize) -> i32 {
         let asked = self.limits.evalue;
         let evalue = (asked * OF_AROUND).min(USUAL_EVALUE).max(asked);
-        self.statistics.cutoff(evalue, self.effective(query))
+        self.statistics.cutoff(evalue, self.effective(query)) - self.setting.reward
     }
 
     /// What an ungapped segment scores at least to be extended with gaps, where an alignment
