@@ -402,10 +402,16 @@ impl Packed {
         low >> (at % WINDOW) & HALF | high >> (at % WINDOW) << WINDOW
     }
 
-    /// Asks the processor for the windows around a base, which will be read soon.
+    /// Asks the processor for the window that begins with a base, which will be read soon.
+    #[inline(always)]
+    pub fn prefetch_window(&self, at: usize) {
+        prefetch(&self.words, at / WINDOW);
+    }
+
+    /// The same, and which of its letters are no bases.
     #[inline(always)]
     pub fn prefetch(&self, at: usize) {
-        prefetch(&self.words, at / WINDOW);
+        self.prefetch_window(at);
         prefetch(&self.others, at / WINDOW);
     }
 

@@ -18,8 +18,9 @@ use gyrase_work::Progress;
 
 use crate::aside::Aside;
 use crate::database::{Database, Filter};
+use crate::indexes::Indexes;
 use crate::open::check_taxids;
-use crate::seeds::{Indexes, bytes_of_indexes};
+use crate::seeds::bytes_of_indexes;
 use crate::sequences::{Form, LetterCase};
 use crate::{DatabaseSize, Molecule, SearchError, Sequences, WaitingText};
 
@@ -103,9 +104,15 @@ impl DividedDatabase {
         parts.map(|part| bytes_of(&self.first, part)).sum()
     }
 
-    /// The same without the seeds of proteins, which a process keeps where it has room for them.
+    /// The same without indexes, which a process keeps where it has room for them.
     pub fn least_bytes(&self) -> u64 {
         self.first.bytes()
+    }
+
+    /// The same in one process that keeps all indexes.
+    pub fn bytes_with_indexes(&self) -> u64 {
+        let letters = (0..self.first.parts()).map(|part| self.first.of_part(part)[1]);
+        self.least_bytes() + Indexes::bytes(self.first.molecule(), letters.sum())
     }
 
     /// What its sequences and fragments are known by.

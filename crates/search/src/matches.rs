@@ -12,7 +12,7 @@ use gyrase_work::{Progress, in_parallel};
 use crate::Sequences;
 use crate::engine::Ended;
 use crate::hits::Match;
-use crate::seeds::{Index, Indexes, KEYS, Shape};
+use crate::seeds::{Index, KEYS, SeedIndexes, Shape};
 
 /// Residues of a window before the seed.
 const BEFORE: usize = 28;
@@ -24,7 +24,7 @@ pub(crate) struct Search<'s> {
     pub queries: &'s Sequences,
     pub subjects: &'s Sequences,
     /// Indexes of the subjects, where they are kept.
-    pub indexes: Option<&'s Indexes>,
+    pub indexes: Option<&'s SeedIndexes>,
     pub rows: &'s Rows,
     pub segments: SegmentScores,
     /// What a segment of each query scores at least.

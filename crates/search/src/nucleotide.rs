@@ -17,6 +17,7 @@ mod seed;
 mod segments;
 mod sorted;
 mod stretch;
+mod word_index;
 mod words;
 
 use std::ops::{Range, RangeInclusive};
@@ -37,6 +38,7 @@ use words::Words;
 pub use options::{NucleotideOptions, Strands};
 pub(crate) use scoring::NucleotideScoring;
 pub use seed::TemplateType;
+pub(crate) use word_index::WordIndex;
 pub(crate) use words::MASKED;
 
 /// Letters of subjects at loci that are extended side by side.
@@ -49,6 +51,8 @@ pub(crate) struct Nucleotides<'s> {
     pub subjects: &'s Sequences,
     pub scoring: &'s NucleotideScoring,
     pub threads: usize,
+    /// The words of the subjects, where they are kept from one search to the next.
+    pub index: Option<&'s WordIndex>,
 }
 
 /// How a program of nucleotides scores.
@@ -136,6 +140,7 @@ impl Engine for Nucleotides<'_> {
                 wanted: &wanted,
                 most: most.checked_sub(found.len()).ok_or(Ended::TooMany)?,
                 threads: self.threads,
+                index: self.index.filter(|index| index.has(seed)),
             };
             found.append(&mut search.matches(progress)?);
         }

@@ -2,8 +2,8 @@
 //!
 //! Programs want it in different forms: packed, where nucleotides are compared as they are, or as
 //! codes of a byte, where they are translated; with masks, or without. A form is read when the
-//! first search needs it, and stays. So do the seeds of proteins, where there is memory for them.
-//! Of sequences of some taxa alone the last ones stay until others are asked for.
+//! first search needs it, and stays. So do indexes of seeds and words, where there is memory for
+//! them. Of sequences of some taxa alone the last ones stay until others are asked for.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -13,9 +13,57 @@ use gyrase_seqdb::{TaxidFilter, open_all};
 use gyrase_work::Progress;
 
 use crate::database::{Database, Filter};
-use crate::seeds::{Indexes, bytes_of_indexes};
+use crate::indexes::Indexes;
+use crate::nucleotide::WordIndex;
 use crate::sequences::{Form, LetterCase, names};
 use crate::{DatabaseSize, Molecule, SearchError, Sequences};
+
+/// The memory that all databases take which are open together.
+pub struct DatabaseMemory {
+    most: u64,
+    taken: AtomicU64,
+    /// Those who read know what the others take.
+    reading: Mutex<()>,
+}
+
+impl DatabaseMemory {
+    /// So many bytes at most, of which others take some already.
+    pub fn new(most: u64, taken: u64) -> Arc<DatabaseMemory> {
+        Arc::new(DatabaseMemory {
+            most,
+            taken: taken.into(),
+            reading: Mutex::default(),
+        })
+    }
+
+    /// Bytes that are taken now.
+    pub fn taken(&self) -> u64 {
+        self.taken.load(Relaxed)
+    }
+
+    /// Bytes that are left.
+    fn left(&self) -> u64 {
+        self.most.saturating_sub(self.taken())
+    }
+
+    fn take(self: &Arc<Self>, bytes: u64) -> Room {
+        self.taken.fetch_add(bytes, Relaxed);
+        let memory = Arc::clone(self);
+        Room { bytes, memory }
+    }
+}
+
+/// Bytes that somebody has of the memory of databases.
+pub(crate) struct Room {
+    bytes: u64,
+    memory: Arc<DatabaseMemory>,
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.memory.taken.fetch_sub(self.bytes, Relaxed);
+    }
+}
 
 /// Files of subjects in memory, for any number of searches at a time.
 pub struct OpenDatabase {
@@ -23,25 +71,11 @@ pub struct OpenDatabase {
     molecule: Molecule,
     size: DatabaseSize,
     has_taxids: bool,
-    /// Bytes that all forms may take together, and those that they take.
-    memory: u64,
-    taken: Arc<AtomicU64>,
+    memory: Arc<DatabaseMemory>,
     threads: usize,
     forms: Mutex<Vec<OpenForm>>,
     /// The sequences of some taxa alone, as they were last asked for.
     of_taxa: Mutex<Option<Box<(TaxidFilter, OpenForm)>>>,
-}
-
-/// Bytes that somebody has of the memory of a database.
-pub(crate) struct Room {
-    bytes: u64,
-    taken: Arc<AtomicU64>,
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        self.taken.fetch_sub(self.bytes, Relaxed);
-    }
 }
 
 /// A database in one form.
@@ -49,40 +83,54 @@ impl Drop for Room {
 pub(crate) struct OpenForm {
     pub database: Arc<Database>,
     pub whole: Arc<Sequences>,
-    /// Indexes of its seeds, each made by the first search that wants it; none where proteins are
-    /// not looked for, or the memory does not take them.
+    /// Indexes that are kept of it; none where the memory does not take them.
     pub indexes: Option<Arc<Indexes>>,
-    /// What it takes, where it does not stay.
-    pub room: Option<Arc<Room>>,
+    /// What it takes for as long as somebody has it.
+    pub room: Arc<Room>,
     case: LetterCase,
 }
 
 impl OpenDatabase {
-    /// Reads files and databases, in the form in which sequences are compared as they are. All that
-    /// is read of them at any time may take so many bytes of `memory`.
+    /// Reads files and databases, in the form in which sequences are compared as they are.
     ///
     /// # Errors
     /// A file cannot be read; there are proteins and nucleotides; the memory is not enough.
     pub fn open(
         paths: Vec<PathBuf>,
-        memory: u64,
+        memory: &Arc<DatabaseMemory>,
         threads: usize,
         progress: &Progress,
     ) -> Result<OpenDatabase, SearchError> {
         let all = TaxidFilter::default();
         let how = (true, LetterCase::Ignored);
-        let form = read(&paths, &all, how, [0, memory], (threads, progress))?;
+        let form = read(&paths, &all, how, memory, (threads, progress))?;
         Ok(OpenDatabase {
             molecule: form.database.molecule(),
             size: form.database.size(),
             has_taxids: form.database.has_taxids(),
             paths,
-            memory,
-            taken: Arc::new(AtomicU64::new(form.bytes())),
+            memory: Arc::clone(memory),
             threads,
             forms: Mutex::new(vec![form]),
             of_taxa: Mutex::default(),
         })
+    }
+
+    /// Keeps indexes from now on, if beside them so many bytes of the memory are left. Words of
+    /// nucleotides are indexed at once, seeds of proteins by the first search that wants them.
+    pub fn keep_indexes(&mut self, beside: u64) {
+        let forms = self.forms.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for form in forms {
+            form.keep_indexes(&self.memory, beside, self.threads);
+        }
+    }
+
+    /// Bytes that its other forms take, about: one of codes, and others packed.
+    pub fn bytes_of_forms(&self) -> u64 {
+        match self.molecule {
+            Molecule::Protein => 0,
+            Molecule::Nucleotide => 2 * self.size.letters,
+        }
     }
 
     /// What its sequences are.
@@ -93,11 +141,6 @@ impl OpenDatabase {
     /// Its sequences and their letters.
     pub fn size(&self) -> DatabaseSize {
         self.size
-    }
-
-    /// Bytes that it takes now.
-    pub fn bytes(&self) -> u64 {
-        self.taken.load(Relaxed)
     }
 
     /// Refuses taxa that it does not know.
@@ -142,23 +185,22 @@ impl OpenDatabase {
             // Its memory is free once nobody searches in it.
             _ => *last = None,
         }
-        let mut form = self.read(taxids, how, progress)?;
-        let (bytes, taken) = (form.bytes(), Arc::clone(&self.taken));
-        form.room = Some(Arc::new(Room { bytes, taken }));
+        let form = self.read(taxids, how, progress)?;
         *last = Some(Box::new((taxids.clone(), form.clone())));
         Ok(form)
     }
 
-    /// Reads a form, and notes what it takes.
     fn read(
         &self,
         taxids: &TaxidFilter,
         how: (bool, LetterCase),
         progress: &Progress,
     ) -> Result<OpenForm, SearchError> {
-        let (memory, with) = ([self.bytes(), self.memory], (self.threads, progress));
-        let form = read(&self.paths, taxids, how, memory, with)?;
-        self.taken.fetch_add(form.bytes(), Relaxed);
+        let with = (self.threads, progress);
+        let mut form = read(&self.paths, taxids, how, &self.memory, with)?;
+        if self.molecule == Molecule::Protein {
+            form.keep_indexes(&self.memory, 0, self.threads);
+        }
         Ok(form)
     }
 }
@@ -180,33 +222,31 @@ pub(crate) fn check_taxids(
     Ok(())
 }
 
-/// Reads a database; of the memory so many bytes are taken already.
+/// Reads a database.
 fn read(
     paths: &[PathBuf],
     taxids: &TaxidFilter,
     (is_packed, case): (bool, LetterCase),
-    [taken, memory]: [u64; 2],
+    memory: &Arc<DatabaseMemory>,
     with: (usize, &Progress),
 ) -> Result<OpenForm, SearchError> {
+    let _alone = memory.reading.lock();
     let filter = Filter { taxids, only: None };
     let form = Form::PackedIf(&|_| is_packed, case);
-    let (database, whole) = Database::open(paths, filter, memory - taken, form, with)?;
+    let (database, whole) = Database::open(paths, filter, memory.left(), form, with)?;
     let Some(mut whole) = whole else {
-        let least = taken + database.bytes();
+        let least = memory.taken() + database.bytes();
         return Err(SearchError::Memory { least });
     };
     if is_packed && database.molecule() == Molecule::Nucleotide {
         whole.pack();
     }
     whole.mask(case);
-    let bytes = bytes_of_indexes(database.part_letters());
-    let keeps_indexes =
-        database.molecule() == Molecule::Protein && taken + database.bytes() + bytes <= memory;
     Ok(OpenForm {
+        room: Arc::new(memory.take(database.bytes())),
         database: Arc::new(database),
         whole: Arc::new(whole),
-        indexes: keeps_indexes.then(Arc::default),
-        room: None,
+        indexes: None,
         case,
     })
 }
@@ -216,10 +256,28 @@ impl OpenForm {
         self.whole.are_packed() == is_packed && self.case == case
     }
 
-    /// Bytes that it takes, with all indexes that it keeps.
-    fn bytes(&self) -> u64 {
-        let indexes = bytes_of_indexes(self.database.part_letters());
-        let indexes = if self.indexes.is_some() { indexes } else { 0 };
-        self.database.bytes() + indexes
+    fn keep_indexes(&mut self, memory: &Arc<DatabaseMemory>, beside: u64, threads: usize) {
+        let molecule = self.database.molecule();
+        let letters = self.database.part_letters();
+        let bytes = Indexes::bytes(molecule, letters);
+        let making = match molecule {
+            Molecule::Protein => 0,
+            Molecule::Nucleotide => WordIndex::bytes_beside(letters),
+        };
+        if bytes + beside.max(making) > memory.left() {
+            return;
+        }
+        let words = match molecule {
+            Molecule::Protein => None,
+            Molecule::Nucleotide => match WordIndex::new(&self.whole, threads) {
+                None => return,
+                words => words,
+            },
+        };
+        self.room = Arc::new(memory.take(self.room.bytes + bytes));
+        self.indexes = Some(Arc::new(Indexes {
+            words,
+            ..Indexes::default()
+        }));
     }
 }

@@ -17,8 +17,8 @@ use gyrase_work::Progress;
 use crate::aside::{Aside, AsideReader};
 use crate::batches::{Each, Over};
 use crate::found::Found;
+use crate::indexes::Indexes;
 use crate::prepared::Prepared;
-use crate::seeds::Indexes;
 use crate::subjects::GatheredSubjects;
 use crate::{Hit, SearchError, Sequences, Summary, WaitingText, record};
 

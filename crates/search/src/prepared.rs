@@ -12,12 +12,13 @@ use crate::divided::DividedDatabase;
 use crate::engine::Engine;
 use crate::exhaustive::Exhaustive;
 use crate::frames::Frames;
+use crate::indexes::Indexes;
 use crate::masks::QueryMasks;
 use crate::nucleotide::{self, NucleotideScoring, Nucleotides, scoring_of};
 use crate::open::{OpenDatabase, Room};
 use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
-use crate::seeds::{self, Indexes};
+use crate::seeds;
 use crate::sequences::{Form, LetterCase, RESIDUE, names};
 use crate::subjects::{GatheredSubjects, Subjects};
 use crate::translated::{TranslatedScoring, Translation};
@@ -294,6 +295,8 @@ impl Prepared {
             ..
         } = self;
         let threads = *threads;
+        let kept = indexes.filter(|_| self.keeps_indexes);
+        let seeds = kept.map(|indexes| &indexes.seeds);
         match (scoring, sensitivity) {
             (AnyScoring::Translated(scoring), sensitivity) => Box::new(Translation {
                 program: self.program,
@@ -302,12 +305,13 @@ impl Prepared {
                 scoring,
                 threads,
                 sensitivity: *sensitivity,
-                indexes: indexes.filter(|_| self.keeps_indexes),
+                indexes: seeds,
             }),
             (AnyScoring::Nucleotide(scoring), _) => Box::new(Nucleotides {
                 subjects,
                 scoring,
                 threads,
+                index: indexes.and_then(|indexes| indexes.words.as_ref()),
             }),
             (AnyScoring::Protein(scoring), Sensitivity::Exhaustive) => Box::new(Exhaustive {
                 subjects,
@@ -319,7 +323,7 @@ impl Prepared {
                 scoring,
                 threads,
                 sensitivity: *sensitivity,
-                indexes: indexes.filter(|_| self.keeps_indexes),
+                indexes: seeds,
             }),
         }
     }
@@ -341,7 +345,7 @@ impl Opened {
                     database: form.database,
                     whole: Some(form.whole),
                     indexes: form.indexes,
-                    room: form.room,
+                    room: Some(form.room),
                 })
             }),
             Source::Divided(divided) => Opened::open(config, read, divided.molecule(), &|how| {

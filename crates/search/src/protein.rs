@@ -5,7 +5,7 @@ use gyrase_work::Progress;
 use crate::alignments::Aligner;
 use crate::engine::{Align, Ended, Engine};
 use crate::matches::{Search, SegmentScores};
-use crate::seeds::{Indexes, SHAPES, Shape};
+use crate::seeds::{SHAPES, SeedIndexes, Shape};
 use crate::{Match, Program, Scoring, Sequences};
 
 /// How surely a search of proteins finds what is there.
@@ -56,7 +56,7 @@ pub(crate) struct Proteins<'s> {
     pub threads: usize,
     pub sensitivity: Sensitivity,
     /// Of the subjects, where they are kept from one batch of queries to the next.
-    pub indexes: Option<&'s Indexes>,
+    pub indexes: Option<&'s SeedIndexes>,
 }
 
 impl Engine for Proteins<'_> {

@@ -5,13 +5,12 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use gyrase_align::arch::{Kernels, prefer_large_pages};
+use gyrase_align::arch::Kernels;
 use gyrase_align::residue::CODES;
-use gyrase_work::in_parallel;
 
 use crate::Sequences;
+use crate::positions::{Keyed, Positions};
 
 /// Classes of residues: `KR E Q D N C G H IV LM FY W P ST A`.
 const CLASSES: usize = 15;
@@ -62,7 +61,7 @@ pub(crate) const SHAPES: [Shape; 4] = [
 const MOST_SPAN: usize = 9;
 
 /// An index of the subjects for each shape, made when it is first wanted.
-pub(crate) type Indexes = [OnceLock<Index>; SHAPES.len()];
+pub(crate) type SeedIndexes = [OnceLock<Index>; SHAPES.len()];
 
 /// Bytes of indexes for all shapes but one, of so many residues.
 pub(crate) fn bytes_of_indexes(residues: u64) -> u64 {
@@ -111,9 +110,9 @@ struct Seeds<'t> {
     kernels: Kernels,
 }
 
-impl Seeds<'_> {
-    /// Gives `each` the keys that are wanted of the positions of a range.
-    fn of(&self, range: Range<usize>, mut each: impl FnMut(usize, usize)) {
+impl Keyed for Seeds<'_> {
+    /// Those keys that are wanted.
+    fn of(&self, range: Range<usize>, mut each: impl FnMut(usize, u32)) {
         let mut classes = [NONE; AT_ONCE + MOST_SPAN];
         let mut keys = [NO_KEY; AT_ONCE];
         let mut found = [(0_u16, NO_KEY); AT_ONCE];
@@ -134,18 +133,14 @@ impl Seeds<'_> {
                 count += usize::from(self.wanted[usize::from(key)]);
             }
             for &(at, key) in &found[..count] {
-                each(key.into(), from + usize::from(at));
+                each(key.into(), from as u32 + u32::from(at));
             }
         }
     }
 }
 
 /// The positions of all seeds of a text, by key.
-pub(crate) struct Index {
-    /// Where the positions of each key begin, and where all end.
-    starts: Vec<u32>,
-    positions: Vec<AtomicU32>,
-}
+pub(crate) struct Index(Positions);
 
 impl Index {
     /// The index of a text of codes: of all keys, or of those alone that another has.
@@ -160,46 +155,13 @@ impl Index {
             wanted: &wanted,
             kernels: Kernels::detect(),
         };
-        let stretch = text.len().div_ceil(threads).max(1);
         let positions = text.len().saturating_sub(shape.span() - 1);
-        let stretches: Vec<Range<usize>> = (0..positions)
-            .step_by(stretch)
-            .map(|from| from..(from + stretch).min(positions))
-            .collect();
-        let count = |range| {
-            let mut counts = vec![0_u32; KEYS];
-            seeds.of(range, |key, _| counts[key] += 1);
-            Ok::<_, std::convert::Infallible>(counts)
-        };
-        let Ok(mut next) = in_parallel(stretches.clone(), count);
-        let mut starts = Vec::with_capacity(KEYS + 1);
-        let mut sum = 0;
-        for key in 0..KEYS {
-            starts.push(sum);
-            for counts in &mut next {
-                let count = std::mem::replace(&mut counts[key], sum);
-                sum += count;
-            }
-        }
-        starts.push(sum);
-        let mut positions = Vec::with_capacity(sum as usize);
-        prefer_large_pages(positions.spare_capacity_mut());
-        positions.resize_with(sum as usize, AtomicU32::default);
-        let place = |(range, mut next): (_, Vec<u32>)| {
-            seeds.of(range, |key, position| {
-                positions[next[key] as usize].store(position as u32, Relaxed);
-                next[key] += 1;
-            });
-            Ok::<_, std::convert::Infallible>(())
-        };
-        let Ok(_) = in_parallel(stretches.into_iter().zip(next).collect(), place);
-        Index { starts, positions }
+        Index(Positions::new(0..positions, KEYS, &seeds, threads))
     }
 
     /// Where a key's seeds are, in ascending order.
     pub(crate) fn positions(&self, key: usize) -> impl ExactSizeIterator<Item = usize> + Clone {
-        let count = self.starts[key + 1] - self.starts[key];
-        self.positions_from(key).take(count as usize)
+        self.0.of(key).map(|position| position as usize)
     }
 
     /// Where the seeds of a key are, and behind them those of all keys after it.
@@ -207,9 +169,7 @@ impl Index {
         &self,
         key: usize,
     ) -> impl ExactSizeIterator<Item = usize> + Clone {
-        let from = self.starts[key] as usize;
-        let positions = self.positions[from..].iter();
-        positions.map(|position| position.load(Relaxed) as usize)
+        self.0.from(key).map(|position| position as usize)
     }
 }
 
@@ -274,7 +234,7 @@ mod tests {
                     assert!(index.positions(key).eq(expected.iter().copied()), "{key}");
                 }
             }
-            assert_eq!(Index::new(&[0; 3], shape, None, 2).positions.len(), 0);
+            assert_eq!(Index::new(&[0; 3], shape, None, 2).0.len(), 0);
         }
     }
 }

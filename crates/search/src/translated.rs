@@ -27,7 +27,7 @@ use crate::frames::Frames;
 use crate::masks::frames_of_subjects;
 use crate::matches::Search;
 use crate::protein::Sensitivity;
-use crate::seeds::Indexes;
+use crate::seeds::SeedIndexes;
 use crate::{Match, Program, Sequences};
 
 /// A search in which queries, subjects or both are translated.
@@ -39,7 +39,7 @@ pub(crate) struct Translation<'s> {
     pub threads: usize,
     pub sensitivity: Sensitivity,
     /// Of subjects that are proteins, where they are kept from one batch of queries to the next.
-    pub indexes: Option<&'s Indexes>,
+    pub indexes: Option<&'s SeedIndexes>,
 }
 
 impl Engine for Translation<'_> {

@@ -8,9 +8,13 @@
 
 use std::path::{Path, PathBuf};
 
-use gyrase_search::{Config, HitLimits, Program, SearchError, Sensitivity, Strands, TemplateType};
+use gyrase_search::{
+    Config, DatabaseMemory, HitLimits, OpenDatabase, Program, SearchError, Sensitivity, Strands,
+    TemplateType,
+};
+use gyrase_work::Progress;
 
-use crate::families::{report, usual};
+use crate::families::{Place, Random, report, report_of, usual};
 
 fn golden(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
@@ -53,6 +57,69 @@ fn nothing_but_proteins_is_searched_exhaustively() {
 fn the_table_is_that_of_blastn() {
     let expected = std::fs::read_to_string(golden("blastn.tsv")).unwrap();
     assert_eq!(table(&config("blastn")).unwrap(), expected);
+}
+
+/// The table of a search in an open database.
+fn table_of(open: &OpenDatabase, config: &Config) -> String {
+    let progress = Progress::default();
+    report_of(config, "6 std score", |each| {
+        open.search(config, &progress, each)
+    })
+    .unwrap()
+}
+
+#[test]
+fn an_index_of_words_changes_no_answer() {
+    let place = Place::new();
+    let mut random = Random::new();
+    let mut gene = |bases| -> String {
+        let base = |_| char::from(b"ACGT"[random.below(4)]);
+        (0..bases).map(base).collect()
+    };
+    let [one, other, far] = [300; 3].map(&mut gene);
+    let repeat = "CAGGTCATTGCCA".repeat(40);
+    let queries = format!(
+        ">one\n{one}\n>repeat\n{repeat}\n>with_n\n{}N{}\n",
+        &far[..90],
+        &far[91..]
+    );
+    let subjects = [
+        format!(
+            ">begins\n{}\n>short\nACGTACG\n>ends\n{other}{}\n",
+            &one[7..],
+            &one[..40]
+        ),
+        format!(
+            ">n\n{}NNRY{}N{}\n>repeat\n{repeat}{other}\n",
+            &one[..50],
+            &one[54..80],
+            &one[81..]
+        ),
+        format!(">far\n{}{far}\n>empty\n\n", gene(70_000)),
+    ];
+    let made = place.config(&queries, &subjects);
+    let made = Config {
+        program: Some(Program::Blastn),
+        ..made
+    };
+    for config in [made, config("blastn"), config("blastn-short")] {
+        let expected = report(&config, "6 std score").unwrap();
+        for threads in [1, 2, 7] {
+            let memory = DatabaseMemory::new(64 << 20, 0);
+            let (files, progress) = (config.subjects.clone(), Progress::default());
+            let mut open = OpenDatabase::open(files, &memory, threads, &progress).unwrap();
+            let without = memory.taken();
+            open.keep_indexes(64 << 20);
+            assert_eq!(memory.taken(), without);
+            open.keep_indexes(open.bytes_of_forms());
+            assert!(memory.taken() > without);
+            let config = Config {
+                threads,
+                ..config.clone()
+            };
+            assert_eq!(table_of(&open, &config), expected);
+        }
+    }
 }
 
 #[test]
@@ -147,7 +214,7 @@ fn neither_threads_nor_memory_change_the_answer() {
 
 #[test]
 fn a_query_has_the_same_rows_among_others() {
-    let place = crate::families::Place::new();
+    let place = Place::new();
     let all = std::fs::read_to_string(golden("nucleotide-queries.fna")).unwrap();
     // Short ones ask for less than long ones.
     let short = |(number, from): (usize, usize)| {

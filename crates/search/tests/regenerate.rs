@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 
 use gyrase_search::{
-    About, BestHit, Config, MetadataError, Molecule, OpenDatabase, Program, Report, ReportFormat,
-    SearchError, SearchMetadata, Sensitivity, regenerate, run,
+    About, BestHit, Config, DatabaseMemory, MetadataError, Molecule, OpenDatabase, Program, Report,
+    ReportFormat, SearchError, SearchMetadata, Sensitivity, regenerate, run,
 };
 use gyrase_work::Progress;
 
@@ -48,7 +48,8 @@ fn told(config: &Config, format: &str) -> String {
     let metadata = written(config, metadata);
     let metadata = SearchMetadata::of_bytes(&config.queries[0], &metadata).unwrap();
     let (files, progress) = (config.subjects.clone(), Progress::default());
-    let open = OpenDatabase::open(files, config.memory, 1, &progress).unwrap();
+    let open =
+        OpenDatabase::open(files, &DatabaseMemory::new(config.memory, 0), 1, &progress).unwrap();
     let report = Report::new(format.parse().unwrap(), about(config));
     let (mut out, mut own) = (Vec::new(), None);
     let asked = (&metadata, 1..metadata.queries());
@@ -267,8 +268,9 @@ fn an_open_database_gives_back_what_sequences_of_some_taxa_took() {
     let subjects = [7, 8].map(|taxid| format!(">s{taxid} OX={taxid}\n{protein}\n"));
     let config = place.config(&format!(">q\n{protein}\n"), &subjects);
     let progress = Progress::default();
-    let open = OpenDatabase::open(config.subjects.clone(), 64 << 20, 1, &progress).unwrap();
-    let before = open.bytes();
+    let memory = DatabaseMemory::new(64 << 20, 0);
+    let open = OpenDatabase::open(config.subjects.clone(), &memory, 1, &progress).unwrap();
+    let before = memory.taken();
     let taken = [7, 8, 7].map(|taxid| {
         let mut config = config.clone();
         config.taxids.only = vec![taxid];
@@ -285,7 +287,7 @@ fn an_open_database_gives_back_what_sequences_of_some_taxa_took() {
         })
         .unwrap();
         assert_eq!(subjects, [[taxid]]);
-        open.bytes() - before
+        memory.taken() - before
     });
     assert!(taken[0] > 0 && taken == [taken[0]; 3], "{taken:?}");
 }

@@ -1,8 +1,10 @@
 //! Databases that are open for all jobs.
 
+use std::sync::Arc;
+
 use gyrase_schedule::PartitionSizes;
 use gyrase_search::{
-    DatabaseSize, DividedDatabase, Molecule, OpenDatabase, SearchError, TaxidFilter,
+    DatabaseMemory, DatabaseSize, DividedDatabase, Molecule, OpenDatabase, SearchError, TaxidFilter,
 };
 use gyrase_work::Progress;
 
@@ -58,14 +60,6 @@ impl Searched {
         }
     }
 
-    /// Bytes that it takes in this process.
-    fn bytes(&self) -> u64 {
-        match self {
-            Searched::Open(open) => open.bytes(),
-            Searched::Divided(_) => 0,
-        }
-    }
-
     /// Bytes that it takes in workers, once all of it is there.
     pub fn bytes_of_workers(&self) -> u64 {
         match self {
@@ -105,6 +99,7 @@ impl Served {
 pub struct Databases {
     all: Vec<Served>,
     of_reads: Vec<ReadDatabase>,
+    memory: Arc<DatabaseMemory>,
 }
 
 impl Databases {
@@ -117,6 +112,7 @@ impl Databases {
         let of_reads = of_reads.map(|named| opened(named, config.threads));
         let of_reads: Vec<ReadDatabase> = of_reads.collect::<Result<_, _>>()?;
         let bytes_of_reads: u64 = of_reads.iter().map(ReadDatabase::bytes).sum();
+        let memory = DatabaseMemory::new(config.memory / 4 * 3, bytes_of_reads);
         let mut all: Vec<Served> = Vec::new();
         for named in searched {
             let searched = match &config.workers {
@@ -124,18 +120,20 @@ impl Databases {
                     Searched::Divided(divided(named, workers.fragments(), config.threads)?)
                 }
                 None => {
-                    let taken: u64 = all.iter().map(|served| served.searched.bytes()).sum();
-                    let taken = taken + bytes_of_reads;
-                    let memory = (config.memory / 4 * 3).saturating_sub(taken);
                     let files = named.files.clone();
-                    let open = OpenDatabase::open(files, memory, config.threads, progress);
-                    Searched::Open(open.map_err(|source| failed(named, beside(source, taken)))?)
+                    let open = OpenDatabase::open(files, &memory, config.threads, progress);
+                    Searched::Open(open.map_err(|source| failed(named, beside(source)))?)
                 }
             };
             let named = named.clone();
             all.push(Served { named, searched });
         }
-        let databases = Databases { all, of_reads };
+        keep_indexes(&mut all);
+        let databases = Databases {
+            all,
+            of_reads,
+            memory,
+        };
         let left = config.memory.saturating_sub(databases.bytes());
         if left < LEAST {
             return Err(ServeError::Memory {
@@ -183,9 +181,7 @@ impl Databases {
 
     /// Bytes that they take now.
     pub fn bytes(&self) -> u64 {
-        let searched = self.all.iter().map(|served| served.searched.bytes());
-        let of_reads = self.of_reads.iter().map(ReadDatabase::bytes);
-        searched.chain(of_reads).sum()
+        self.memory.taken()
     }
 }
 
@@ -214,6 +210,20 @@ pub fn opened(named: &NamedDatabase, threads: usize) -> Result<ReadDatabase, Ser
     })
 }
 
+/// Keeps indexes of databases, now that each is open, where memory for their other forms is left.
+fn keep_indexes(all: &mut [Served]) {
+    let searched = all.iter_mut().map(|served| &mut served.searched);
+    let open = searched.filter_map(|searched| match searched {
+        Searched::Open(open) => Some(open),
+        Searched::Divided(_) => None,
+    });
+    let open: Vec<&mut OpenDatabase> = open.collect();
+    let beside = open.iter().map(|open| open.bytes_of_forms()).sum();
+    for open in open {
+        open.keep_indexes(beside);
+    }
+}
+
 fn failed(named: &NamedDatabase, error: SearchError) -> ServeError {
     ServeError::Database {
         name: named.name.clone(),
@@ -226,11 +236,11 @@ pub fn least_memory(databases: u64) -> u64 {
     (databases / 3 * 4 + 4).max(databases + LEAST)
 }
 
-/// The same error, of a service that has taken so many bytes already.
-fn beside(error: SearchError, taken: u64) -> SearchError {
+/// The same error, of a service.
+fn beside(error: SearchError) -> SearchError {
     match error {
         SearchError::Memory { least } => SearchError::Memory {
-            least: least_memory(taken + least),
+            least: least_memory(least),
         },
         other => other,
     }

@@ -25,7 +25,7 @@ pub struct DatabasePlan {
     pub name: String,
     /// Its sequences and their letters.
     pub size: DatabaseSize,
-    /// Bytes in memory: without the seeds of its proteins, and with them.
+    /// Bytes in memory: without indexes, and with them.
     pub bytes: [u64; 2],
     /// Workers that share a job, at least and at most; none where the service searches by itself.
     pub workers: Option<[usize; 2]>,
@@ -51,7 +51,11 @@ pub fn plan(config: &Config) -> Result<ServePlan, ServeError> {
     let fragments = pool.map_or(1, Workers::fragments);
     let of = |named: &NamedDatabase| {
         let divided = divided(named, fragments, config.threads)?;
-        let bytes = [divided.least_bytes(), divided.bytes()];
+        let with_indexes = match pool {
+            Some(_) => divided.bytes(),
+            None => divided.bytes_with_indexes(),
+        };
+        let bytes = [divided.least_bytes(), with_indexes];
         let sizes = pool.map(|pool| partition_sizes(pool, &named.name, bytes[1]));
         Ok(DatabasePlan {
             name: named.name.clone(),

@@ -175,7 +175,7 @@ impl Serve {
         let databases = plan.databases.iter().map(|plan| {
             json!({
                 "name": plan.name, "sequences": plan.size.sequences, "letters": plan.size.letters,
-                "bytes": plan.bytes[0], "bytes_with_seeds": plan.bytes[1], "workers": plan.workers,
+                "bytes": plan.bytes[0], "bytes_with_indexes": plan.bytes[1], "workers": plan.workers,
             })
         });
         let of_reads = plan
@@ -197,7 +197,7 @@ impl Serve {
                 "  in memory",
                 match least == most {
                     true => least,
-                    false => format!("{least}, with the seeds of its proteins {most}"),
+                    false => format!("{least}, with its indexes {most}"),
                 },
             );
             if let Some([least, most]) = plan.workers {

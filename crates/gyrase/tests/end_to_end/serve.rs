@@ -620,20 +620,28 @@ fn workers_find_what_one_process_finds_and_may_be_killed() {
 fn a_plan_of_a_service_holds() {
     let place = Place::new();
     place.write("refs", PROTEINS);
+    place.write(
+        "genome",
+        &format!(">g\n{}\n", "GATTACACCAGTTGCATGCA".repeat(100)),
+    );
     let args = ["plan", "serve", "--db", "refs=refs"];
-    let shown = place.ok(&[&args[..], &["--report", "plan.json", "-q"]].concat());
+    let genome = ["--db", "genome=genome"];
+    let report = ["--report", "plan.json", "-q"];
+    let shown = place.ok(&[&args[..], &genome, &report].concat());
     assert!(shown.contains("database        refs\n"), "{shown}");
     let plan: Value = serde_json::from_slice(&place.read("plan.json")).unwrap();
     let args_of_run = ["--db", "refs=refs", "--metrics", "127.0.0.1:0"];
+    let args_of_run = [&args_of_run[..], &genome].concat();
     let mut service = Service::start(&place, &args_of_run);
     let mut line = String::new();
     service.log.read_line(&mut line).unwrap();
     service.address = line.trim().rsplit("http://").next().unwrap().to_string();
     let metrics = service.get("/metrics");
-    let taken = format!(
-        "\ngyrase_database_bytes {}\n",
-        plan["databases"][0]["bytes_with_seeds"]
-    );
+    let databases = plan["databases"].as_array().unwrap();
+    let bytes = databases
+        .iter()
+        .map(|one| one["bytes_with_indexes"].as_u64().unwrap());
+    let taken = format!("\ngyrase_database_bytes {}\n", bytes.sum::<u64>());
     assert!(metrics.text().contains(&taken), "{taken} {metrics:?}");
     let little = [&args[..], &["--workers", "1", "--worker-memory", "64M"]].concat();
     place.fails(&little, 4, &["the database refs takes", "--worker-memory"]);

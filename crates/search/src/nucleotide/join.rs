@@ -15,6 +15,7 @@ use super::coarse::{Coarse, PLACES, WINDOWS};
 use super::filter::Filter;
 use super::search::{Search, Stretch};
 use super::segments::Segments;
+use super::word_index::{FIRST, WordIndex};
 use super::words::{BEFORE, FIRST_OF_SUBJECT, Words};
 use crate::Match;
 use crate::engine::Ended;
@@ -27,40 +28,81 @@ const KEPT_BITS: u32 = 13;
 const KEPT_BITS_OF_LONG: u32 = 10;
 /// Words that are compared at once.
 const AT_ONCE: usize = 256;
-/// Says that no base stands before a word of a subject.
-const FIRST: u32 = 1 << 31;
+/// Keys that are looked up in an index at a time, and how many before their words are read.
+const KEYS_AT_ONCE: usize = 1 << 10;
+const KEYS_AHEAD: usize = 4;
+/// Windows of words that are asked for before they are read.
+const AHEAD: usize = 64;
+/// Bases that are gone through in the time in which a word is looked at by its place.
+const BASES_OF_WORD: usize = 8;
 
 impl Search<'_> {
     /// All matches, by query, subject and place, each once.
     pub(super) fn matches(&self, progress: &Progress) -> Result<Vec<Match>, Ended> {
         let text = COLUMNS..self.subjects.packed().len() - COLUMNS;
-        progress.start("match", text.len() as u64);
+        let mut found = match self.index.and_then(|index| self.few(index, text.len())) {
+            Some((index, keys)) => {
+                let at_once = keys.len().div_ceil(4 * self.threads).clamp(1, KEYS_AT_ONCE);
+                self.join(0..keys.len(), at_once, progress, |join, range| {
+                    join.keys(index, &keys[range]);
+                })?
+            }
+            None => {
+                let stretch = text.len().div_ceil(2 * self.threads).clamp(1, STRETCH);
+                self.join(text, stretch, progress, |join, range| join.stretch(range))?
+            }
+        };
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// The keys of the queries, if subjects of so many bases have so few words of them that these
+    /// are looked at sooner than all words of the subjects.
+    fn few<'i>(&self, index: &'i WordIndex, bases: usize) -> Option<(&'i WordIndex, Vec<u32>)> {
+        let mut left = bases / BASES_OF_WORD;
+        let mut keys = Vec::new();
+        for key in self.words.keys() {
+            let words = index.count(key);
+            left = left.checked_sub(words)?;
+            if words > 0 {
+                keys.push(key as u32);
+            }
+        }
+        Some((index, keys))
+    }
+
+    /// What threads find in a range, so much of it at a time.
+    fn join(
+        &self,
+        range: Range<usize>,
+        at_once: usize,
+        progress: &Progress,
+        look_at: impl Fn(&mut Join, Range<usize>) + Sync,
+    ) -> Result<Vec<Match>, Ended> {
+        progress.start("match", range.len() as u64);
         let (next, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let stretch = text.len().div_ceil(2 * self.threads).clamp(1, STRETCH);
         let least = self.least.iter().min().copied().unwrap_or_default();
         let filter = Filter::new(&self.scoring.setting, self.words.seed, least);
         let join = |()| {
             let mut join = Join::new(self, &filter);
             loop {
-                let from = text.start + next.fetch_add(1, Relaxed) * stretch;
-                if from >= text.end {
+                let from = range.start + next.fetch_add(1, Relaxed) * at_once;
+                if from >= range.end {
                     return Ok(join.finish());
                 }
-                let stretch = from..(from + stretch).min(text.end);
+                let own = from..(from + at_once).min(range.end);
                 let before = join.segments.found.len();
-                join.stretch(stretch.clone());
+                look_at(&mut join, own.clone());
                 let added = join.segments.found.len() - before;
                 if held.fetch_add(added, Relaxed) + added > self.most {
                     return Err(Ended::TooMany);
                 }
                 progress.go_on().map_err(|_| Ended::Cancelled)?;
-                progress.advance(stretch.len() as u64);
+                progress.advance(own.len() as u64);
             }
         };
-        let mut found = in_parallel(vec![(); self.threads], join)?.concat();
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
+        Ok(in_parallel(vec![(); self.threads], join)?.concat())
     }
 
     /// Bytes that a thread takes beside its matches, where words have so many parts, and every so
@@ -117,6 +159,41 @@ impl<'s> Join<'s> {
                 }
                 first => self.look_up(stretch, first.unwrap_or(0).max(own.start)..end, 0),
             }
+        }
+    }
+
+    /// Keeps the words of subjects that have these keys.
+    fn keys(&mut self, index: &WordIndex, keys: &[u32]) {
+        let packed = self.search.subjects.packed();
+        let place = |entry: u32| (entry & !FIRST) as usize - BEFORE;
+        // What is around a word is asked for some words before it is read.
+        let mut asked = [0; AHEAD];
+        let mut count = 0;
+        for (number, &key) in keys.iter().enumerate() {
+            if let Some(&later) = keys.get(number + KEYS_AHEAD) {
+                index.prefetch(later as usize);
+            }
+            for entry in index.of(key as usize) {
+                packed.prefetch_window(place(entry));
+                let before = std::mem::replace(&mut asked[count % AHEAD], entry);
+                if count >= AHEAD {
+                    self.keep_entry(before);
+                }
+                count += 1;
+            }
+        }
+        for at in count.saturating_sub(AHEAD)..count {
+            self.keep_entry(asked[at % AHEAD]);
+        }
+    }
+
+    /// Keeps the word of an entry of an index.
+    #[inline(always)]
+    fn keep_entry(&mut self, entry: u32) {
+        let packed = self.search.subjects.packed();
+        let window = packed.window((entry & !FIRST) as usize - BEFORE);
+        if self.parts.keep(0, window, entry) {
+            self.compare(Stretch { packed, base: 0 }, 0);
         }
     }
 

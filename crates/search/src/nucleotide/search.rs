@@ -2,6 +2,7 @@
 
 use super::scoring::NucleotideScoring;
 pub(super) use super::stretch::Stretch;
+use super::word_index::WordIndex;
 use super::words::Words;
 use crate::Sequences;
 
@@ -18,4 +19,6 @@ pub(super) struct Search<'s> {
     /// Matches that there may be.
     pub most: usize,
     pub threads: usize,
+    /// Where the subjects have words of such a seed, if that is known.
+    pub index: Option<&'s WordIndex>,
 }

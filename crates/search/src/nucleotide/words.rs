@@ -128,6 +128,16 @@ impl Words {
         self.seed.key(low, high)
     }
 
+    /// All keys of which there is a word, in ascending order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = usize> + '_ {
+        let numbered = self.present.iter().enumerate();
+        numbered.flat_map(|(number, &bits)| {
+            let next = |&left: &u64| Some(left & (left - 1)).filter(|left| *left != 0);
+            let lefts = std::iter::successors(Some(bits).filter(|bits| *bits != 0), next);
+            lefts.map(move |left| number * 64 + left.trailing_zeros() as usize)
+        })
+    }
+
     /// Whether there is a word of a key.
     #[inline(always)]
     pub(super) fn has(&self, key: usize) -> bool {

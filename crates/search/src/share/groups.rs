@@ -22,8 +22,8 @@ use super::shared::{ReportTarget, Shared};
 use crate::aside::Aside;
 use crate::database::Cursor;
 use crate::found::Found;
+use crate::indexes::Indexes;
 use crate::parts::{self, Merging};
-use crate::seeds::Indexes;
 use crate::{SearchError, Sequences, Summary};
 
 /// How long a process sleeps that waits for what others found.

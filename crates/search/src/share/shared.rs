@@ -12,8 +12,8 @@ use gyrase_work::Progress;
 use crate::batches::Over;
 use crate::engine::Engine;
 use crate::found::Found;
+use crate::indexes::Indexes;
 use crate::prepared::Prepared;
-use crate::seeds::Indexes;
 use crate::{Report, SearchError, Sequences, Summary, WaitingText};
 
 /// Results for each process that may wait in the first one for an earlier one, where it takes the

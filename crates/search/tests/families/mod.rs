@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use gyrase_search::{
     About, Config, Culling, DatabaseMask, HitLimits, MaskOptions, NucleotideOptions,
-    ProteinOptions, Report, SearchError, Sensitivity, TaxidFilter, TranslationOptions, WaitingText,
-    run,
+    ProteinOptions, QueryHits, Report, SearchError, Sensitivity, Summary, TaxidFilter,
+    TranslationOptions, WaitingText, run,
 };
 use gyrase_work::Progress;
 use proptest::prelude::Rng;
@@ -153,6 +153,18 @@ pub fn report_with(
     format: &str,
     progress: &Progress,
 ) -> Result<String, SearchError> {
+    report_of(config, format, |each| run(config, progress, each))
+}
+
+/// What is given to each answer of a search.
+pub type Each<'e> = &'e mut dyn FnMut(&QueryHits) -> Result<(), SearchError>;
+
+/// The report of a search.
+pub fn report_of(
+    config: &Config,
+    format: &str,
+    search: impl FnOnce(Each) -> Result<Summary, SearchError>,
+) -> Result<String, SearchError> {
     let about = About {
         program: "2.12.0+".into(),
         database: "proteins.faa".into(),
@@ -160,7 +172,7 @@ pub fn report_with(
     };
     let report = Report::new(format.parse().unwrap(), about);
     let mut out = Vec::new();
-    let found = run::<SearchError>(config, progress, |answer| {
+    let found = search(&mut |answer| {
         report.answer(&mut out, answer).unwrap();
         Ok(())
     })?;
