@@ -406,6 +406,7 @@ impl Packed {
     #[inline(always)]
     pub fn prefetch_window(&self, at: usize) {
         prefetch(&self.words, at / WINDOW);
+        prefetch(&self.words, at / WINDOW + 1);
     }
 
     /// The same, and which of its letters are no bases.

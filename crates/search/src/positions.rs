@@ -128,6 +128,18 @@ impl Positions {
         self.from(key).take(self.count(key))
     }
 
+    /// Those of a key, some at a time.
+    #[inline(always)]
+    pub(crate) fn some(
+        &self,
+        key: usize,
+        at_once: usize,
+    ) -> impl Iterator<Item = impl Iterator<Item = u32> + Clone + '_> {
+        let own = self.starts[key] as usize..self.starts[key + 1] as usize;
+        let some = self.positions[own].chunks(at_once);
+        some.map(|some| some.iter().map(|position| position.load(Relaxed)))
+    }
+
     /// Those of a key, and behind them those of all keys after it.
     #[inline(always)]
     pub(crate) fn from(&self, key: usize) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {

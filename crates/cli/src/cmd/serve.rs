@@ -175,7 +175,8 @@ impl Serve {
         let databases = plan.databases.iter().map(|plan| {
             json!({
                 "name": plan.name, "sequences": plan.size.sequences, "letters": plan.size.letters,
-                "bytes": plan.bytes[0], "bytes_with_indexes": plan.bytes[1], "workers": plan.workers,
+                "bytes": plan.bytes[0], "bytes_with_indexes": plan.bytes[1],
+                "workers": plan.workers,
             })
         });
         let of_reads = plan

@@ -31,7 +31,7 @@ const AT_ONCE: usize = 256;
 /// Keys that are looked up in an index at a time, and how many before their words are read.
 const KEYS_AT_ONCE: usize = 1 << 10;
 const KEYS_AHEAD: usize = 4;
-/// Windows of words that are asked for before they are read.
+/// Words around which bases are asked for before they are read.
 const AHEAD: usize = 64;
 /// Bases that are gone through in the time in which a word is looked at by its place.
 const BASES_OF_WORD: usize = 8;
@@ -162,39 +162,51 @@ impl<'s> Join<'s> {
         }
     }
 
-    /// Keeps the words of subjects that have these keys.
+    /// Compares the bases around the words of subjects that have these keys.
     fn keys(&mut self, index: &WordIndex, keys: &[u32]) {
+        self.kernels.run(
+            #[inline(always)]
+            || self.compare_keys(index, keys),
+        );
+    }
+
+    #[inline(always)]
+    fn compare_keys(&mut self, index: &WordIndex, keys: &[u32]) {
+        let (words, filter) = (self.search.words, self.filter);
         let packed = self.search.subjects.packed();
-        let place = |entry: u32| (entry & !FIRST) as usize - BEFORE;
-        // What is around a word is asked for some words before it is read.
-        let mut asked = [0; AHEAD];
-        let mut count = 0;
-        for (number, &key) in keys.iter().enumerate() {
+        let stretch = Stretch { packed, base: 0 };
+        // What is read soon is asked for: places of words, and then what is around the next ones.
+        let of_key = |(number, &key): (usize, &u32)| {
             if let Some(&later) = keys.get(number + KEYS_AHEAD) {
                 index.prefetch(later as usize);
             }
-            for entry in index.of(key as usize) {
-                packed.prefetch_window(place(entry));
-                let before = std::mem::replace(&mut asked[count % AHEAD], entry);
-                if count >= AHEAD {
-                    self.keep_entry(before);
+            let numbers = words.of(words.place(key as usize));
+            let some = index.some(key as usize, AHEAD);
+            some.map(move |entries| (numbers.clone(), entries))
+        };
+        let mut all = keys.iter().enumerate().flat_map(of_key).peekable();
+        let mut passed = 0;
+        self.passed.resize(2 * AT_ONCE, (0, 0));
+        while let Some((numbers, entries)) = all.next() {
+            if let Some((_, next)) = all.peek() {
+                let places = next.clone().map(|entry| (entry & !FIRST) as usize - BEFORE);
+                places.for_each(|place| packed.prefetch_window(place));
+            }
+            for entry in entries {
+                let at = entry & !FIRST;
+                let window = packed.window(at as usize - BEFORE);
+                let window = window ^ (u64::from(entry / FIRST) * FIRST_OF_SUBJECT);
+                for number in numbers.clone() {
+                    self.passed[passed] = (number as u32, at);
+                    passed += usize::from(filter.passes(differing(window ^ words.window(number))));
+                    if passed == self.passed.len() {
+                        self.segments.look_at(stretch, &self.passed);
+                        passed = 0;
+                    }
                 }
-                count += 1;
             }
         }
-        for at in count.saturating_sub(AHEAD)..count {
-            self.keep_entry(asked[at % AHEAD]);
-        }
-    }
-
-    /// Keeps the word of an entry of an index.
-    #[inline(always)]
-    fn keep_entry(&mut self, entry: u32) {
-        let packed = self.search.subjects.packed();
-        let window = packed.window((entry & !FIRST) as usize - BEFORE);
-        if self.parts.keep(0, window, entry) {
-            self.compare(Stretch { packed, base: 0 }, 0);
-        }
+        self.segments.look_at(stretch, &self.passed[..passed]);
     }
 
     /// The matches that were found.

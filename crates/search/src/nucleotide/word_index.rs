@@ -65,10 +65,15 @@ impl WordIndex {
         self.0.count(key)
     }
 
-    /// Where the words of a key are, in ascending order, with [`FIRST`] where no base is before.
+    /// Where the words of a key are, in ascending order, some at a time; with [`FIRST`] where no
+    /// base is before.
     #[inline(always)]
-    pub(super) fn of(&self, key: usize) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
-        self.0.of(key)
+    pub(super) fn some(
+        &self,
+        key: usize,
+        at_once: usize,
+    ) -> impl Iterator<Item = impl Iterator<Item = u32> + Clone + '_> {
+        self.0.some(key, at_once)
     }
 
     /// Asks the processor for the first words of a key.
