@@ -116,13 +116,15 @@ impl OpenDatabase {
         })
     }
 
-    /// Keeps indexes from now on, if beside them so many bytes of the memory are left. Words of
-    /// nucleotides are indexed at once, seeds of proteins by the first search that wants them.
-    pub fn keep_indexes(&mut self, beside: u64) {
+    /// Keeps indexes from now on, if beside them so many bytes of the memory are left, and says
+    /// whether it does. Words of nucleotides are indexed at once, seeds of proteins by the first
+    /// search that wants them.
+    pub fn keep_indexes(&mut self, beside: u64) -> bool {
         let forms = self.forms.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for form in forms {
+        for form in forms.iter_mut() {
             form.keep_indexes(&self.memory, beside, self.threads);
         }
+        forms.iter().all(|form| form.indexes.is_some())
     }
 
     /// Bytes that its other forms take, about: one of codes, and others packed.

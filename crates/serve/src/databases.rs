@@ -212,15 +212,20 @@ pub fn opened(named: &NamedDatabase, threads: usize) -> Result<ReadDatabase, Ser
 
 /// Keeps indexes of databases, now that each is open, where memory for their other forms is left.
 fn keep_indexes(all: &mut [Served]) {
-    let searched = all.iter_mut().map(|served| &mut served.searched);
-    let open = searched.filter_map(|searched| match searched {
-        Searched::Open(open) => Some(open),
-        Searched::Divided(_) => None,
-    });
-    let open: Vec<&mut OpenDatabase> = open.collect();
-    let beside = open.iter().map(|open| open.bytes_of_forms()).sum();
-    for open in open {
-        open.keep_indexes(beside);
+    let open = all
+        .iter_mut()
+        .filter_map(|served| match &mut served.searched {
+            Searched::Open(open) => Some((&served.named.name, open)),
+            Searched::Divided(_) => None,
+        });
+    let open: Vec<(&String, &mut OpenDatabase)> = open.collect();
+    let beside = open.iter().map(|(_, open)| open.bytes_of_forms()).sum();
+    for (name, open) in open {
+        if !open.keep_indexes(beside) {
+            tracing::info!(
+                "no index of {name} is kept: see \"with its indexes\" in `gyrase plan serve`"
+            );
+        }
     }
 }
 

@@ -622,7 +622,7 @@ fn a_plan_of_a_service_holds() {
     place.write("refs", PROTEINS);
     place.write(
         "genome",
-        &format!(">g\n{}\n", "GATTACACCAGTTGCATGCA".repeat(100)),
+        format!(">g\n{}\n", "GATTACACCAGTTGCATGCA".repeat(100)),
     );
     let args = ["plan", "serve", "--db", "refs=refs"];
     let genome = ["--db", "genome=genome"];

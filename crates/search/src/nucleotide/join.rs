@@ -34,7 +34,7 @@ const KEYS_AHEAD: usize = 4;
 /// Words around which bases are asked for before they are read.
 const AHEAD: usize = 64;
 /// Bases that are gone through in the time in which a word is looked at by its place.
-const BASES_OF_WORD: usize = 8;
+const BASES_OF_WORD: usize = 4;
 
 impl Search<'_> {
     /// All matches, by query, subject and place, each once.

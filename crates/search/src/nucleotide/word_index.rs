@@ -45,9 +45,12 @@ impl WordIndex {
         })
     }
 
-    /// Bytes that it takes for so many bases.
+    /// Bytes that it takes for so many bases; none where there is none.
     pub(crate) fn bytes(bases: u64) -> u64 {
-        size_of::<u32>() as u64 * (KEYS as u64 + bases)
+        match bases < FIRST.into() {
+            true => size_of::<u32>() as u64 * (KEYS as u64 + bases),
+            false => 0,
+        }
     }
 
     /// Bytes that making it takes beside.
