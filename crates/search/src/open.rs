@@ -259,6 +259,7 @@ impl OpenForm {
     }
 
     fn keep_indexes(&mut self, memory: &Arc<DatabaseMemory>, beside: u64, threads: usize) {
+        let _alone = memory.reading.lock();
         let molecule = self.database.molecule();
         let letters = self.database.part_letters();
         let bytes = Indexes::bytes(molecule, letters);
