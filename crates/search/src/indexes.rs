@@ -1,8 +1,8 @@
 //! What is made of subjects once, where many searches want it.
 
-use crate::Molecule;
 use crate::nucleotide::WordIndex;
 use crate::seeds::{SeedIndexes, bytes_of_indexes};
+use crate::{Molecule, Sequences};
 
 /// Indexes of subjects that stay from one search to the next.
 #[derive(Default)]
@@ -14,10 +14,29 @@ pub(crate) struct Indexes {
 }
 
 impl Indexes {
+    /// Those of all sequences of a database. Words of nucleotides are indexed at once, seeds of
+    /// proteins by the first search that wants them. None where there is no index of the words.
+    pub(crate) fn new(molecule: Molecule, whole: &Sequences, threads: usize) -> Option<Indexes> {
+        let words = match molecule {
+            Molecule::Protein => None,
+            Molecule::Nucleotide => Some(WordIndex::new(whole, threads)?),
+        };
+        let seeds = SeedIndexes::default();
+        Some(Indexes { seeds, words })
+    }
+
     /// Bytes that those of so many letters take.
     pub(crate) fn bytes(molecule: Molecule, letters: u64) -> u64 {
         match molecule {
             Molecule::Protein => bytes_of_indexes(letters),
+            Molecule::Nucleotide => WordIndex::bytes(letters),
+        }
+    }
+
+    /// Bytes that making them takes beside.
+    pub(crate) fn bytes_beside(molecule: Molecule, letters: u64) -> u64 {
+        match molecule {
+            Molecule::Protein => 0,
             Molecule::Nucleotide => WordIndex::bytes(letters),
         }
     }

@@ -14,7 +14,6 @@ use gyrase_work::Progress;
 
 use crate::database::{Database, Filter};
 use crate::indexes::Indexes;
-use crate::nucleotide::WordIndex;
 use crate::sequences::{Form, LetterCase, names};
 use crate::{DatabaseSize, Molecule, SearchError, Sequences};
 
@@ -121,10 +120,12 @@ impl OpenDatabase {
     /// search that wants them.
     pub fn keep_indexes(&mut self, beside: u64) -> bool {
         let forms = self.forms.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for form in forms.iter_mut() {
-            form.keep_indexes(&self.memory, beside, self.threads);
-        }
-        forms.iter().all(|form| form.indexes.is_some())
+        // Others are of codes, or masked.
+        let Some(first) = forms.first_mut() else {
+            return false;
+        };
+        first.keep_indexes(&self.memory, beside, self.threads);
+        first.indexes.is_some()
     }
 
     /// Bytes that its other forms take, about: one of codes, and others packed.
@@ -263,24 +264,14 @@ impl OpenForm {
         let molecule = self.database.molecule();
         let letters = self.database.part_letters();
         let bytes = Indexes::bytes(molecule, letters);
-        let making = match molecule {
-            Molecule::Protein => 0,
-            Molecule::Nucleotide => WordIndex::bytes_beside(letters),
-        };
+        let making = Indexes::bytes_beside(molecule, letters);
         if bytes + beside.max(making) > memory.left() {
             return;
         }
-        let words = match molecule {
-            Molecule::Protein => None,
-            Molecule::Nucleotide => match WordIndex::new(&self.whole, threads) {
-                None => return,
-                words => words,
-            },
+        let Some(indexes) = Indexes::new(molecule, &self.whole, threads) else {
+            return;
         };
         self.room = Arc::new(memory.take(self.room.bytes + bytes));
-        self.indexes = Some(Arc::new(Indexes {
-            words,
-            ..Indexes::default()
-        }));
+        self.indexes = Some(Arc::new(indexes));
     }
 }

@@ -40,17 +40,16 @@ impl Search<'_> {
     /// All matches, by query, subject and place, each once.
     pub(super) fn matches(&self, progress: &Progress) -> Result<Vec<Match>, Ended> {
         let text = COLUMNS..self.subjects.packed().len() - COLUMNS;
-        let mut found = match self.index.and_then(|index| self.few(index, text.len())) {
-            Some((index, keys)) => {
-                let at_once = keys.len().div_ceil(4 * self.threads).clamp(1, KEYS_AT_ONCE);
-                self.join(0..keys.len(), at_once, progress, |join, range| {
-                    join.keys(index, &keys[range]);
-                })?
-            }
-            None => {
-                let stretch = text.len().div_ceil(2 * self.threads).clamp(1, STRETCH);
-                self.join(text, stretch, progress, |join, range| join.stretch(range))?
-            }
+        let mut found = if let Some(index) = self.index
+            && let Some(keys) = self.few(index, text.len())
+        {
+            let at_once = keys.len().div_ceil(4 * self.threads).clamp(1, KEYS_AT_ONCE);
+            self.join(0..keys.len(), at_once, progress, |join, range| {
+                join.keys(index, &keys[range]);
+            })?
+        } else {
+            let stretch = text.len().div_ceil(2 * self.threads).clamp(1, STRETCH);
+            self.join(text, stretch, progress, |join, range| join.stretch(range))?
         };
         found.sort_unstable();
         found.dedup();
@@ -59,7 +58,7 @@ impl Search<'_> {
 
     /// The keys of the queries, if subjects of so many bases have so few words of them that these
     /// are looked at sooner than all words of the subjects.
-    fn few<'i>(&self, index: &'i WordIndex, bases: usize) -> Option<(&'i WordIndex, Vec<u32>)> {
+    fn few(&self, index: &WordIndex, bases: usize) -> Option<Vec<u32>> {
         let mut left = bases / BASES_OF_WORD;
         let mut keys = Vec::new();
         for key in self.words.keys() {
@@ -69,7 +68,7 @@ impl Search<'_> {
                 keys.push(key as u32);
             }
         }
-        Some((index, keys))
+        Some(keys)
     }
 
     /// What threads find in a range, so much of it at a time.
@@ -189,13 +188,12 @@ impl<'s> Join<'s> {
         self.passed.resize(2 * AT_ONCE, (0, 0));
         while let Some((numbers, entries)) = all.next() {
             if let Some((_, next)) = all.peek() {
-                let places = next.clone().map(|entry| (entry & !FIRST) as usize - BEFORE);
-                places.for_each(|place| packed.prefetch_window(place));
+                let starts = next.clone().map(|entry| start(entry) as usize - BEFORE);
+                starts.for_each(|at| packed.prefetch_window(at));
             }
             for entry in entries {
-                let at = entry & !FIRST;
-                let window = packed.window(at as usize - BEFORE);
-                let window = window ^ (u64::from(entry / FIRST) * FIRST_OF_SUBJECT);
+                let at = start(entry);
+                let window = noted(packed.window(at as usize - BEFORE), entry);
                 for number in numbers.clone() {
                     self.passed[passed] = (number as u32, at);
                     passed += usize::from(filter.passes(differing(window ^ words.window(number))));
@@ -374,14 +372,13 @@ impl<'s> Join<'s> {
                 *numbers = words.of(of_key);
             }
             for ((&window, &entry), numbers) in windows.iter().zip(places).zip(&numbers) {
-                let at = entry & !FIRST;
-                let Range { start, end } = *numbers;
-                let window = window ^ (u64::from(entry / FIRST) * FIRST_OF_SUBJECT);
-                self.passed[passed] = (start as u32, at);
-                let other = words.window(start);
+                let at = start(entry);
+                let window = noted(window, entry);
+                self.passed[passed] = (numbers.start as u32, at);
+                let other = words.window(numbers.start);
                 passed += usize::from(filter.passes(differing(window ^ other)));
-                several[count] = (window, start + 1..end, at);
-                count += usize::from(start + 1 < end);
+                several[count] = (window, numbers.start + 1..numbers.end, at);
+                count += usize::from(numbers.len() > 1);
             }
             for (window, numbers, at) in &several[..count] {
                 self.passed.resize(passed + numbers.len(), (0, 0));
@@ -399,6 +396,18 @@ impl<'s> Join<'s> {
         }
         self.segments.look_at(stretch, &self.passed[..passed]);
     }
+}
+
+/// Where the word of an entry begins.
+#[inline(always)]
+fn start(entry: u32) -> u32 {
+    entry & !FIRST
+}
+
+/// The window of an entry's word, with whether no base stands before it.
+#[inline(always)]
+fn noted(window: u64, entry: u32) -> u64 {
+    window ^ (u64::from(entry / FIRST) * FIRST_OF_SUBJECT)
 }
 
 /// Words of a part that are kept, as a power of two, where every so many are looked up.

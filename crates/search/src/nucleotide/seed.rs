@@ -50,7 +50,7 @@ pub(crate) struct Seed {
 
 impl Seed {
     /// So many neighbouring bases.
-    pub(super) fn contiguous(bases: usize) -> Seed {
+    pub(super) const fn contiguous(bases: usize) -> Seed {
         Seed {
             bases,
             span: bases,

@@ -10,10 +10,10 @@ use super::seed::Seed;
 use crate::Sequences;
 use crate::positions::{Keyed, Positions};
 
-/// Bases of its words: those of `blastn`.
-const WORD: usize = 11;
+/// Its words: those of `blastn`.
+const SEED: Seed = Seed::contiguous(11);
 /// Words that there may be.
-const KEYS: usize = 1 << (2 * WORD);
+const KEYS: usize = 1 << (2 * SEED.bases);
 /// Keys of a part, as a power of two: positions are sorted by parts, and then in a cache by keys.
 const PART_BITS: u32 = 14;
 /// Says that no base stands before a word.
@@ -45,7 +45,7 @@ impl WordIndex {
         })
     }
 
-    /// Bytes that it takes for so many bases; none where there is none.
+    /// Bytes that it takes for so many bases, and making it once more; none where there is none.
     pub(crate) fn bytes(bases: u64) -> u64 {
         match bases < FIRST.into() {
             true => size_of::<u32>() as u64 * (KEYS as u64 + bases),
@@ -53,14 +53,9 @@ impl WordIndex {
         }
     }
 
-    /// Bytes that making it takes beside.
-    pub(crate) fn bytes_beside(bases: u64) -> u64 {
-        WordIndex::bytes(bases)
-    }
-
     /// Whether it has the words of a seed.
     pub(super) fn has(&self, seed: Seed) -> bool {
-        seed == Seed::contiguous(WORD)
+        seed == SEED
     }
 
     /// How many words of a key there are.
@@ -86,17 +81,11 @@ impl WordIndex {
     }
 }
 
-/// The key of a word that begins with the lowest of these bits.
-#[inline(always)]
-fn key(low: u64, high: u64) -> usize {
-    let half = |bits: u64| bits as usize % (1 << WORD);
-    half(low) | half(high) << WORD
-}
-
+/// The key of the word at a position.
 #[inline(always)]
 fn key_at(packed: &Packed, at: usize) -> usize {
     let [low, high] = packed.bits(at / WINDOW);
-    key(low >> (at % WINDOW), high >> (at % WINDOW))
+    SEED.key(low >> (at % WINDOW), high >> (at % WINDOW))
 }
 
 /// The words of subjects, by parts of their keys.
@@ -108,7 +97,7 @@ struct SubjectWords<'s> {
 impl Keyed for SubjectWords<'_> {
     fn of(&self, text: Range<usize>, mut each: impl FnMut(usize, u32)) {
         for stretch in self.subjects.seed_stretches(text.clone()) {
-            let end = (stretch.end + 1).saturating_sub(WORD).min(text.end);
+            let end = (stretch.end + 1).saturating_sub(SEED.span).min(text.end);
             let own = stretch.start.max(text.start)..end;
             let first = stretch.start;
             self.kernels.run(
@@ -128,7 +117,7 @@ impl SubjectWords<'_> {
             let within = |at: usize| at.saturating_sub(start).min(WINDOW);
             for place in within(own.start)..within(own.end) {
                 let flag = if start + place == first { FIRST } else { 0 };
-                let part = key(low >> place, high >> place) >> PART_BITS;
+                let part = SEED.key(low >> place, high >> place) >> PART_BITS;
                 each(part, (start + place) as u32 | flag);
             }
         }
