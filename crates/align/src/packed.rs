@@ -4,7 +4,9 @@ mod share;
 
 use std::ops::Range;
 
-use crate::arch::{COLUMNS, Kernels, prefer_large_pages, prefetch};
+use gyrase_work::{prefer_large_pages, prefetch};
+
+use crate::arch::{COLUMNS, Kernels};
 use crate::nucleotide;
 
 pub use share::PackedShare;

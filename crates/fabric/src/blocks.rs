@@ -1,9 +1,9 @@
 //! The blocks that a sender fills with records, a chain of them for each partition.
 
+use gyrase_work::prefetch;
 use memmap2::MmapMut;
 
 use crate::SLACK;
-use crate::arch::prefetch;
 use crate::contract::Each;
 use crate::memory::{Pool, SLAB};
 
@@ -212,7 +212,7 @@ impl Blocks {
         while !rest.is_empty() {
             let (run, after) = rest.split_at(self.run(rest));
             if let Some(&next) = after.first() {
-                (0..FETCHED).for_each(|line| prefetch(&self.from(next)[LINE * line]));
+                (0..FETCHED).for_each(|line| prefetch(self.from(next), LINE * line));
             }
             match run {
                 &[block] => each(&self.from(block)[..BLOCK + SLACK], self.used(block))?,

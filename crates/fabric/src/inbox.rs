@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::arch::prefetch;
+use gyrase_work::prefetch;
+
 use crate::blocks::{FETCHED, LINE, whole};
 use crate::contract::Each;
 use crate::memory::Pool;
@@ -124,9 +125,7 @@ impl Received {
         while !rest.is_empty() {
             let (parts, after) = rest.split_at(self.parts(rest));
             if let Some(&next) = after.first() {
-                (0..FETCHED)
-                    .filter_map(|line| self.piece(next).0.get(LINE * line))
-                    .for_each(prefetch);
+                (0..FETCHED).for_each(|line| prefetch(self.piece(next).0, LINE * line));
             }
             let (bytes, used, goes_on) = self.piece(parts[0]);
             match bytes.get(..used + SLACK) {

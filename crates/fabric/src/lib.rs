@@ -49,7 +49,6 @@
 //! ```
 
 mod again;
-mod arch;
 mod blocks;
 mod carrier;
 pub mod conformance;
@@ -80,7 +79,6 @@ mod wire;
 mod world;
 
 pub use again::scatter_again;
-pub use arch::prefetch;
 pub use contract::{Combiner, Drain, Each, Fabric, LONGEST, SLACK, Sender};
 pub use error::FabricError;
 pub use exchange::{Exchange, ExchangeFabric, exchange};

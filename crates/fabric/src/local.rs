@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::arch::prefetch;
+use gyrase_work::prefetch;
+
 use crate::blocks::{BLOCK, BLOCKS_PER_SLAB, Blocks, LINE, ROOM, USED_PER_SLAB};
 use crate::inbox::Inbox;
 use crate::memory::{Pool, SLAB};
@@ -201,7 +202,7 @@ impl Sender for LocalSender {
         let end = self.ends[partition] as usize;
         // A sender that found no memory has no slab; sending says so.
         if let Some(slab) = self.blocks.slabs.get(end / SLAB) {
-            prefetch(&slab[end % SLAB]);
+            prefetch(slab, end % SLAB);
         }
     }
 
@@ -223,7 +224,7 @@ impl Sender for LocalSender {
         slab[end % SLAB..][..record.len()].copy_from_slice(record);
         // Thousands of records to other partitions come before the next to this one: time to fetch
         // its next line.
-        prefetch(&slab[(end + used) % SLAB + LINE]);
+        prefetch(slab, (end + used) % SLAB + LINE);
         self.ends[partition] = (end + used) as u64;
         Ok(())
     }

@@ -4,10 +4,10 @@ use std::f64::consts::LN_2;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, SubjectWindows, prefetch};
+use gyrase_align::arch::{COLUMNS, Kernels, LANES, Rows, SubjectWindows};
 use gyrase_align::statistics::Karlin;
 use gyrase_align::ungapped::{self, UngappedSegment};
-use gyrase_work::{Progress, in_parallel};
+use gyrase_work::{Progress, in_parallel, prefetch};
 
 use crate::Sequences;
 use crate::engine::Ended;

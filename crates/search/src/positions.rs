@@ -4,8 +4,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use gyrase_align::arch::{prefer_large_pages, prefetch};
-use gyrase_work::in_parallel;
+use gyrase_work::{in_parallel, prefer_large_pages, prefetch};
 
 /// What has keys in a text.
 pub(crate) trait Keyed: Sync {

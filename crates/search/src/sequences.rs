@@ -7,12 +7,12 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use gyrase_align::arch::{COLUMNS, prefer_large_pages};
+use gyrase_align::arch::COLUMNS;
 use gyrase_align::nucleotide::{self, is_gap};
 use gyrase_align::packed::Packed;
 use gyrase_align::residue::{self, BORDER, LETTERS, code};
 use gyrase_seqdb::{Entry, Molecule, SequenceSource};
-use gyrase_work::{Progress, in_parallel};
+use gyrase_work::{Progress, in_parallel, prefer_large_pages};
 
 use crate::error::SearchError;
 use crate::frames::Frames;

@@ -1,7 +1,8 @@
 //! A table in memory that counts keys and gives them back in order.
 
-use gyrase_fabric::{KeyRange, prefetch};
+use gyrase_fabric::KeyRange;
 use gyrase_kmer::{Key, SuperKmer};
+use gyrase_work::prefetch;
 
 /// What a [`CountTable`] counts.
 pub trait TableKey: Copy + Eq {
@@ -169,7 +170,7 @@ impl<K: TableKey> CountTable<K> {
             let mut arrived = 0;
             for (place, (key, weight)) in waiting.iter_mut().zip(keys.by_ref()) {
                 let home = self.home(&key);
-                prefetch(&self.slots[home]);
+                prefetch(&self.slots, home);
                 *place = (key, weight, home);
                 arrived += 1;
             }

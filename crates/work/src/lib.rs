@@ -7,7 +7,8 @@
 //! - [`Progress`] tells how far a run is, and whether it should stop.
 //! - [`machine`] tells what cores, memory and open files a run can have, [`Vectors`] what a core
 //!   computes with.
-//! - [`give_back_what_is_freed`] and [`give_back_pieces`] have freed memory go back to the system.
+//! - [`give_back_what_is_freed`] and [`give_back_pieces`] have freed memory go back to the system,
+//!   [`prefer_large_pages`] and [`prefetch`] have memory there when it is used.
 //!
 //! ```
 //! let squares = gyrase_work::in_parallel(vec![1, 2, 3], |n| Ok::<_, ()>(n * n));
@@ -25,7 +26,7 @@ mod turn;
 mod vectors;
 mod window;
 
-pub use arch::{give_back_pieces, give_back_what_is_freed};
+pub use arch::{give_back_pieces, give_back_what_is_freed, prefer_large_pages, prefetch};
 pub use in_order::{Checking, Feed, Fetching, in_order, in_order_ahead};
 pub use in_parallel::in_parallel;
 pub use progress::{Cancelled, Progress, Stage};

@@ -15,7 +15,6 @@ pub(crate) mod inter_sequence;
 mod kernels;
 mod lanes;
 mod load;
-mod pages;
 mod planes;
 mod prefixes;
 pub(crate) mod reach;
@@ -24,7 +23,6 @@ mod scalar;
 pub use gains::{BaseCosts, BaseLanes, REACH};
 pub use kernels::Kernels;
 pub use lanes::{Bands, COLUMNS, LANES, Rows, SubjectWindows};
-pub use pages::prefer_large_pages;
 pub use prefixes::{UngappedCosts, UngappedGains};
 
 use crate::statistics::Costs;
@@ -152,20 +150,6 @@ impl Kernels {
             || prefixes::ungapped_gains(costs, differing),
         )
     }
-}
-
-/// Asks the processor for what is at a place, which will be read soon.
-#[inline(always)]
-pub fn prefetch<T>(all: &[T], place: usize) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: no address does any harm, and every x86-64 processor has SSE.
-    #[allow(unsafe_code, reason = "it takes an address")]
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(all.as_ptr().wrapping_add(place).cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (all, place);
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_align::arch::{COLUMNS, Kernels, LANES, prefetch};
+use gyrase_align::arch::{COLUMNS, Kernels, LANES};
 use gyrase_align::packed::{WINDOW, differing};
-use gyrase_work::{Progress, in_parallel};
+use gyrase_work::{Progress, in_parallel, prefetch};
 
 use super::coarse::{Coarse, PLACES, WINDOWS};
 use super::filter::Filter;

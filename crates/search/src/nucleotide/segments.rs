@@ -1,13 +1,12 @@
 //! What of a word grows to a segment that is worth a gapped alignment. Of the runs of equal bases
 //! that one extension goes through only the first counts.
 
-use gyrase_align::arch::{
-    BaseCosts, BaseLanes, Kernels, LANES, UngappedCosts, UngappedGains, prefetch,
-};
+use gyrase_align::arch::{BaseCosts, BaseLanes, Kernels, LANES, UngappedCosts, UngappedGains};
 use gyrase_align::nucleotide::BASES;
 use gyrase_align::packed::{WINDOW, differing};
 use gyrase_align::residue::BORDER;
 use gyrase_align::ungapped::UngappedSegment;
+use gyrase_work::prefetch;
 
 use super::filter::Filter;
 use super::scoring::NucleotideScoring;

@@ -4,9 +4,8 @@
 use std::convert::Infallible;
 use std::ops::Range;
 
-use gyrase_align::arch::prefer_large_pages;
 use gyrase_align::packed::{Packed, WINDOW};
-use gyrase_work::in_parallel;
+use gyrase_work::{in_parallel, prefer_large_pages};
 
 use super::words::{BEFORE, FIRST_OF_QUERY, Words};
 

@@ -2,9 +2,9 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use gyrase_align::arch::prefetch;
 use gyrase_align::packed::{Packed, WINDOW};
 use gyrase_align::residue::BORDER;
+use gyrase_work::prefetch;
 
 use super::coarse::{Coarse, bit};
 use super::options::Setting;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::prefetch;
+use gyrase_work::prefetch;
 
 use super::database::Database;
 use super::error::GydbError;
@@ -69,7 +69,7 @@ impl Group {
         self.len = features.len();
         for (place, &feature) in self.places.iter_mut().zip(features) {
             *place = place_of(feature);
-            fetch(words, database.first_line(*place));
+            prefetch(words, database.first_line(*place));
         }
     }
 
@@ -101,18 +101,12 @@ impl Group {
     }
 }
 
-#[inline(always)]
-fn fetch(words: &[u32], at: usize) {
-    if let Some(word) = words.get(at) {
-        prefetch(word);
-    }
-}
-
 /// Asks for every line of a range.
 #[inline(always)]
 fn fetch_all(words: &[u32], range: &Range<usize>) {
     if !range.is_empty() {
-        range.clone().step_by(LINE).for_each(|at| fetch(words, at));
-        fetch(words, range.end - 1);
+        let lines = range.clone().step_by(LINE);
+        lines.for_each(|at| prefetch(words, at));
+        prefetch(words, range.end - 1);
     }
 }
