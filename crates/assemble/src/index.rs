@@ -1,28 +1,35 @@
 //! Where a k-mer is in a graph.
 
-use gyrase_kmer::mix;
+mod places;
+
+use std::convert::Infallible;
+use std::ops::Range;
+
+use gyrase_work::{in_parallel, run_of};
 
 use crate::graph::{Graph, Way};
-use crate::rolling::Rolling;
+use crate::reads::Block;
+use crate::rolling::{Rolling, Window};
 use crate::{BaseSlice, Error};
+use places::Places;
 
-/// The tag of an empty slot.
-const EMPTY: u8 = 0;
-/// Says of a place that the k-mer is at others, too.
-const SEVERAL: u32 = 1 << 31;
 /// The most neighbours of which one is kept.
 const MOST: usize = 16;
+/// k-mers whose places are asked for before the first of them is added.
+const AHEAD: usize = 32;
+/// Reads that are looked up at a time.
+const AT_ONCE: usize = 16;
+/// A graph has fewer bases.
+const BASES: usize = 1 << 31;
 
 /// The places of the `k`-mers of all nodes of a graph, `k` at most that of the graph: a hash table
-/// of five bytes a slot, three quarters of it full.
+/// of 16 bytes for three slots, three quarters of it full.
 ///
 /// It may keep one of some neighbours alone (a minimizer): of so many k-mers that follow each other
 /// in a walk through the graph the one with the least hash.
 pub struct Index<'g> {
     kmers: Kmers<'g>,
-    /// Bits of the hash of each k-mer, and its place.
-    tags: Vec<u8>,
-    places: Vec<u32>,
+    places: Places,
 }
 
 impl<'g> Index<'g> {
@@ -35,8 +42,9 @@ impl<'g> Index<'g> {
         graph: &'g Graph,
         k: usize,
         neighbours: usize,
+        threads: usize,
     ) -> Result<Index<'g>, Error> {
-        if graph.total() >= SEVERAL as usize {
+        if graph.total() >= BASES {
             return Err(Error::TooLarge);
         }
         let kmers = Kmers {
@@ -45,26 +53,10 @@ impl<'g> Index<'g> {
             neighbours: neighbours.min(k).clamp(1, MOST),
             rolling: Rolling::new(k),
         };
-        let mut kept = 0;
-        kmers.for_each_kept(|_, _| kept += 1);
-        let slots = kept + kept / 3 + 1;
-        let (mut tags, mut places) = (vec![EMPTY; slots], vec![0; slots]);
-        kmers.for_each_kept(|hash, place| {
-            let tag = tag_of(hash);
-            let slot = slots_from(hash, slots).find(|&slot| {
-                tags[slot] == EMPTY || tags[slot] == tag && kmers.are_same(places[slot], place)
-            });
-            let slot = slot.expect("a quarter of the slots is empty");
-            match tags[slot] {
-                EMPTY => (tags[slot], places[slot]) = (tag, place),
-                _ => places[slot] |= SEVERAL,
-            }
-        });
-        Ok(Index {
-            kmers,
-            tags,
-            places,
-        })
+        let kept = kmers.by_threads(threads, |nodes| kmers.kept(nodes));
+        let places = Places::with_room_for(kept.iter().sum());
+        kmers.by_threads(threads, |nodes| kmers.put(nodes, &places));
+        Ok(Index { kmers, places })
     }
 
     /// Bases of a k-mer.
@@ -80,47 +72,72 @@ impl<'g> Index<'g> {
     /// The one place of a window in the graph; nothing where there is none, or several.
     #[inline]
     fn find(&self, hash: u64, window: &[u8]) -> Option<(Way, usize)> {
-        let tag = tag_of(hash);
-        for slot in slots_from(hash, self.tags.len()) {
-            if self.tags[slot] == EMPTY {
-                return None;
+        self.places.of(hash).find_map(|(place, is_only)| {
+            let (way, at) = self.kmers.graph.at(place as usize);
+            let found = self.kmers.way(way, at, window)?;
+            Some(is_only.then_some(found))
+        })?
+    }
+
+    /// Calls `each` with every read of a block, in their order, and its minimizers. Those of some
+    /// reads are asked for at a time, so that memory is waited for together.
+    pub fn for_each_read(&self, block: &Block, mut each: impl FnMut(&[u8], Option<Minimizers>)) {
+        block.for_each_some(AT_ONCE, |reads| {
+            let mut minimizers = [const { None }; AT_ONCE];
+            for (minimizers, read) in minimizers.iter_mut().zip(reads) {
+                *minimizers = self.minimizers(read, 0);
             }
-            if self.tags[slot] == tag {
-                let place = self.places[slot];
-                let (way, at) = self.kmers.graph.at((place & !SEVERAL) as usize);
-                if let Some(found) = self.kmers.way(way, at, window) {
-                    return (place < SEVERAL).then_some(found);
-                }
+            for (minimizers, read) in minimizers.into_iter().zip(reads) {
+                each(read, minimizers);
             }
-        }
-        None
+        });
     }
 
     /// The first window of `codes` at or behind `from` that is kept: where it begins, and its
     /// place. Of minimizers, only those are looked up whose neighbours are there, too.
     pub fn first(&self, codes: &[u8], from: usize) -> Option<(usize, Way, usize)> {
-        let Kmers { k, rolling, .. } = self.kmers;
-        if from + k > codes.len() {
-            return None;
-        }
-        let mut window = rolling.start(&codes[from..from + k]);
-        let mut least = Least::new(from, self.kmers.neighbours);
-        let mut looked_up = None;
-        for at in from.. {
-            let (hash, place) = least.push(at, window.hash());
-            let is_full = at + 1 - from >= self.kmers.neighbours;
-            if is_full && looked_up != Some(place) {
-                if let Some((way, offset)) = self.find(hash, &codes[place..place + k]) {
-                    return Some((place, way, offset));
-                }
-                looked_up = Some(place);
+        self.first_of(codes, self.minimizers(codes, from))
+    }
+
+    /// The same of those minimizers.
+    pub fn first_of(
+        &self,
+        codes: &[u8],
+        minimizers: Option<Minimizers>,
+    ) -> Option<(usize, Way, usize)> {
+        let mut minimizers = minimizers?;
+        loop {
+            let (hash, place) = minimizers.least;
+            if let Some((way, offset)) = self.find(hash, &codes[place..place + self.kmers.k]) {
+                return Some((place, way, offset));
             }
-            if at + k == codes.len() {
-                break;
-            }
-            window = rolling.next(window, codes[at], codes[at + k]);
+            minimizers.go_on(&self.kmers, codes)?;
         }
-        None
+    }
+
+    /// The minimizers of a sequence from a place on, if it is long enough; the place of the first
+    /// is asked for.
+    #[inline]
+    pub fn minimizers(&self, codes: &[u8], from: usize) -> Option<Minimizers> {
+        let Kmers {
+            k,
+            rolling,
+            neighbours,
+            ..
+        } = self.kmers;
+        let first = codes.get(from..from + neighbours + k - 1)?;
+        let mut minimizers = Minimizers {
+            window: rolling.start(&first[..k]),
+            lowest: Least::new(from, neighbours),
+            at: from,
+            least: (u64::MAX, from),
+        };
+        minimizers.look();
+        for _ in 1..neighbours {
+            minimizers.roll(&self.kmers, codes);
+        }
+        self.places.prefetch(minimizers.least.0);
+        Some(minimizers)
     }
 }
 
@@ -134,11 +151,51 @@ struct Kmers<'g> {
 }
 
 impl Kmers<'_> {
-    /// Calls `each` with the hash and the place of every k-mer that is least among neighbours,
-    /// wherever these begin. Those beyond the node are unknown: as if they were all greater.
-    fn for_each_kept(&self, mut each: impl FnMut(u64, u32)) {
-        let (mut start, mut codes) = (0, Vec::new());
-        for way in self.graph.nodes() {
+    /// Does something with the nodes of each thread: of about as many bases.
+    fn by_threads<T: Send>(
+        &self,
+        threads: usize,
+        work: impl Fn(Range<usize>) -> T + Sync,
+    ) -> Vec<T> {
+        let bases = (0..threads).map(|thread| run_of(self.graph.total(), thread, threads));
+        let first = |place| self.graph.first_from(place);
+        let nodes = bases.map(|bases| first(bases.start)..first(bases.end));
+        let Ok(made) = in_parallel(nodes.collect(), |nodes| Ok::<_, Infallible>(work(nodes)));
+        made
+    }
+
+    /// How many k-mers of some nodes are kept.
+    fn kept(&self, nodes: Range<usize>) -> usize {
+        let mut kept = 0;
+        self.for_each_kept(nodes, |_, _| kept += 1);
+        kept
+    }
+
+    /// Adds the k-mers of some nodes that are kept.
+    fn put(&self, nodes: Range<usize>, places: &Places) {
+        let mut waiting = [(0, 0); AHEAD];
+        let mut count = 0;
+        let add = |(hash, place)| {
+            places.add(hash, place, |kept, place| self.are_same(kept, place));
+        };
+        self.for_each_kept(nodes, |hash, place| {
+            places.prefetch(hash);
+            let before = std::mem::replace(&mut waiting[count % AHEAD], (hash, place));
+            if count >= AHEAD {
+                add(before);
+            }
+            count += 1;
+        });
+        waiting[..count.min(AHEAD)].iter().copied().for_each(add);
+    }
+
+    /// Calls `each` with the hash and the place of every k-mer of some nodes that is least among
+    /// neighbours, wherever these begin. Those beyond the node are unknown: as if they were all
+    /// greater.
+    fn for_each_kept(&self, nodes: Range<usize>, mut each: impl FnMut(u64, u32)) {
+        let mut codes = Vec::new();
+        for way in nodes.map(Way::forward) {
+            let start = self.graph.start(way);
             codes.clear();
             self.graph.bases(way).append_codes(&mut codes);
             let kmers = codes.len() + 1 - self.k;
@@ -156,13 +213,12 @@ impl Kmers<'_> {
                     window = self.rolling.next(window, codes[at], codes[at + self.k]);
                 }
             }
-            start += codes.len();
         }
     }
 
     /// Whether a kept place is that of the k-mer at another.
     fn are_same(&self, kept: u32, place: u32) -> bool {
-        let at = |place: u32| self.graph.at((place & !SEVERAL) as usize);
+        let at = |place: u32| self.graph.at(place as usize);
         let ((way, at), (other, from)) = (at(kept), at(place));
         let window = self.graph.bases(other).slice(from..from + self.k);
         let places = self.places(way, at);
@@ -187,6 +243,42 @@ impl Kmers<'_> {
     #[inline]
     fn at(&self, way: Way, at: usize) -> BaseSlice<'_> {
         self.graph.bases(way).slice(at..at + self.k)
+    }
+}
+
+/// The minimizers of a sequence, one after the other.
+pub struct Minimizers {
+    window: Window,
+    lowest: Least,
+    /// Where the window begins.
+    at: usize,
+    /// The hash and the place of the one that is known.
+    least: (u64, usize),
+}
+
+impl Minimizers {
+    /// Goes on to the next minimizer; nothing where there is none.
+    #[inline]
+    fn go_on(&mut self, kmers: &Kmers, codes: &[u8]) -> Option<()> {
+        let (_, place) = self.least;
+        while self.least.1 == place {
+            (self.at + kmers.k < codes.len()).then(|| self.roll(kmers, codes))?;
+        }
+        Some(())
+    }
+
+    /// Goes on to the next window.
+    #[inline(always)]
+    fn roll(&mut self, kmers: &Kmers, codes: &[u8]) {
+        let (old, new) = (codes[self.at], codes[self.at + kmers.k]);
+        self.window = kmers.rolling.next(self.window, old, new);
+        self.at += 1;
+        self.look();
+    }
+
+    #[inline(always)]
+    fn look(&mut self) {
+        self.least = self.lowest.push(self.at, self.window.hash());
     }
 }
 
@@ -222,26 +314,27 @@ impl Least {
     }
 }
 
-/// The slots that the k-mer of a hash may be in, one after the other.
-#[inline(always)]
-fn slots_from(hash: u64, slots: usize) -> impl Iterator<Item = usize> {
-    // Hashes that are kept are small.
-    let first = ((u128::from(mix(hash)) * slots as u128) >> 64) as usize;
-    (first..slots).chain(0..first)
-}
-
-/// Bits of a hash that do not say where its slot is.
-#[inline(always)]
-fn tag_of(hash: u64) -> u8 {
-    (mix(hash) as u8).max(1)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
     use crate::graph::{Pieces, compact};
+
+    fn canonical(window: &[u8]) -> Vec<u8> {
+        let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
+        other.min(window.to_vec())
+    }
+
+    /// The graph of the k-mers of a sequence.
+    fn graph_of(genome: &[u8], k: usize) -> Graph {
+        let mut kmers: Vec<Vec<u8>> = genome.windows(k).map(canonical).collect();
+        kmers.sort_unstable();
+        kmers.dedup();
+        let mut pieces = Pieces::default();
+        kmers.iter().for_each(|kmer| pieces.push(kmer, 1));
+        compact(k, &pieces)
+    }
 
     proptest! {
         #[test]
@@ -250,19 +343,12 @@ mod tests {
             neighbours in 1..20usize,
             from in 0..200usize,
             backward in proptest::bool::ANY,
+            threads in 1..4usize,
         ) {
             let k = 11;
-            let mut pieces = Pieces::default();
-            let canonical = |window: &[u8]| -> Vec<u8> {
-                let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
-                other.min(window.to_vec())
-            };
-            let mut kmers: Vec<Vec<u8>> = genome.windows(k).map(canonical).collect();
-            kmers.sort_unstable();
-            kmers.dedup();
-            kmers.iter().for_each(|kmer| pieces.push(kmer, 1));
-            let graph = compact(k, &pieces);
-            let index = Index::of_minimizers(&graph, k, neighbours).expect("a small graph");
+            let graph = graph_of(&genome, k);
+            let index = Index::of_minimizers(&graph, k, neighbours, threads);
+            let index = index.expect("a small graph");
             let mut walk = genome;
             if backward {
                 walk = walk.iter().rev().map(|code| 3 - code).collect();
@@ -273,6 +359,24 @@ mod tests {
             if let Some((at, way, offset)) = found {
                 prop_assert!((from..from + index.neighbours()).contains(&at));
                 prop_assert_eq!(&graph.codes(way)[offset..offset + k], &walk[at..at + k]);
+            }
+        }
+
+        #[test]
+        fn what_is_at_one_place_alone_is_found(
+            genome in proptest::collection::vec(0..2u8, 20..300),
+            threads in 1..4usize,
+        ) {
+            let (k, shorter) = (11, 7);
+            let graph = graph_of(&genome, k);
+            let index = Index::of_minimizers(&graph, shorter, 1, threads);
+            let index = index.expect("a small graph");
+            let nodes: Vec<Vec<u8>> = graph.nodes().map(|way| graph.codes(way)).collect();
+            let windows = nodes.iter().flat_map(|codes| codes.windows(shorter));
+            let all: Vec<Vec<u8>> = windows.map(canonical).collect();
+            for window in &all {
+                let places = all.iter().filter(|other| *other == window).count();
+                prop_assert_eq!(index.first(window, 0).is_some(), places == 1);
             }
         }
     }

@@ -59,7 +59,7 @@ fn longer_of<const W: usize>(
 ) -> Result<Graph, AssemblyError> {
     // A larger k-mer has more smaller ones than these.
     let neighbours = NEIGHBOURS.min(k - graph.k());
-    let index = Index::of_minimizers(graph, graph.k(), neighbours)?;
+    let index = Index::of_minimizers(graph, graph.k(), neighbours, threads)?;
     let walker = Walker::new(graph, &index);
     let (counts, crossings) = (Counts::new(k), Crossings::none(graph, k));
     let found = reads.by_threads((threads, progress), |blocks| {

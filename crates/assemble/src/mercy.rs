@@ -74,7 +74,7 @@ fn kmers_at_ends<const W: usize>(
     mercy: Mercy,
     with: (usize, &Progress),
 ) -> Result<Vec<Kmer<W>>, AssemblyError> {
-    let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS)?;
+    let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS, with.0)?;
     let walker = Walker::new(graph, &index);
     let found = reads.by_threads(with, |blocks| {
         let mut kmers: Vec<Kmer<W>> = Vec::new();
@@ -94,7 +94,7 @@ fn spared<const W: usize>(walker: &Walker, block: &Block, mercy: Mercy, kmers: &
     let (graph, k) = (walker.graph(), walker.graph().k());
     let is_dead = |way| graph.next(way).is_empty();
     let mut steps = Vec::new();
-    block.for_each(|read| {
+    walker.index().for_each_read(block, |read, minimizers| {
         // Windows between stretches, or before and behind them, if all of their letters are bases.
         let mut add = |from: usize, to: usize| {
             if from < to && !read[from..to + k - 1].contains(&NONE) {
@@ -104,7 +104,7 @@ fn spared<const W: usize>(walker: &Walker, block: &Block, mercy: Mercy, kmers: &
         };
         // The window behind the last stretch, and whether the graph ends there.
         let mut last_end = None;
-        walker.walk(read, &mut steps, |steps| {
+        walker.walk_of(read, minimizers, &mut steps, |steps| {
             let (first, last) = (steps[0], steps[steps.len() - 1]);
             let begins = first.offset == 0 && is_dead(first.way.flipped());
             match (last_end, mercy) {

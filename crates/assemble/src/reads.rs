@@ -78,23 +78,28 @@ impl Block {
         self.holes.shrink_to_fit();
     }
 
-    /// Calls `each` with the codes of every read, in their order; [`NONE`] where there is no base.
-    pub fn for_each(&self, mut each: impl FnMut(&[u8])) {
-        let (mut codes, mut from, mut hole) = (Vec::new(), 0, 0);
-        for (read, &length) in self.lengths.iter().enumerate() {
+    /// Calls `each` with the codes of all reads, in their order, so many at a time;
+    /// [`NONE`] where there is no base.
+    pub fn for_each_some(&self, at_once: usize, mut each: impl FnMut(&[Vec<u8>])) {
+        let (mut reads, mut from, mut hole) = (vec![Vec::new(); at_once], 0, 0);
+        for (number, &length) in self.lengths.iter().enumerate() {
+            let codes = &mut reads[number % at_once];
             let bytes = (length as usize).div_ceil(4);
             codes.clear();
             for &byte in &self.packed[from..from + bytes] {
                 codes.extend_from_slice(&CODES[usize::from(byte)]);
             }
             codes.truncate(length as usize);
-            while let Some(&[_, place]) = self.holes.get(hole).filter(|at| at[0] == read as u32) {
+            while let Some(&[_, place]) = self.holes.get(hole).filter(|at| at[0] == number as u32) {
                 codes[place as usize] = NONE;
                 hole += 1;
             }
             from += bytes;
-            each(&codes);
+            if number % at_once + 1 == at_once {
+                each(&reads);
+            }
         }
+        each(&reads[..self.lengths.len() % at_once]);
     }
 }
 
@@ -513,7 +518,7 @@ mod tests {
                 let (mut found, mut paired) = (Vec::new(), Vec::new());
                 for block in blocks {
                     let block = block?;
-                    block.for_each(|codes| found.push(codes.to_vec()));
+                    block.for_each_some(3, |some| found.extend_from_slice(some));
                     paired.push(block.paired);
                 }
                 Ok((found, paired))

@@ -53,14 +53,14 @@ fn seen_joins<'g>(
     around: usize,
     with: (usize, &Progress),
 ) -> Result<[SeenJoins<'g>; 2], AssemblyError> {
-    let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS)?;
+    let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS, with.0)?;
     let walker = Walker::new(graph, &index);
     let seen = [0, around].map(|around| SeenJoins::none(graph, around));
     reads.by_threads(with, |blocks| {
         let mut steps = Vec::new();
         for block in blocks {
-            block?.for_each(|read| {
-                walker.walk(read, &mut steps, |steps| {
+            index.for_each_read(&*block?, |read, minimizers| {
+                walker.walk_of(read, minimizers, &mut steps, |steps| {
                     for step in steps {
                         seen.iter().for_each(|seen| seen.note(step));
                     }

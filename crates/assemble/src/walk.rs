@@ -2,7 +2,7 @@
 //! there.
 
 use crate::graph::{Graph, Way};
-use crate::index::Index;
+use crate::index::{Index, Minimizers};
 use crate::reads::NONE;
 
 /// A part of a read that is within one node.
@@ -39,13 +39,34 @@ impl<'g> Walker<'g> {
         self.graph
     }
 
+    /// The index.
+    pub fn index(&self) -> &'g Index<'g> {
+        self.index
+    }
+
     /// Calls `each` with every longest stretch of a read all of whose k-mers are in the graph, and
     /// that has so many as the index keeps one of: its steps, each of which goes on where the one
     /// before ends.
-    pub fn walk(&self, read: &[u8], steps: &mut Vec<Step>, mut each: impl FnMut(&[Step])) {
+    pub fn walk(&self, read: &[u8], steps: &mut Vec<Step>, each: impl FnMut(&[Step])) {
+        self.walk_of(read, self.index.minimizers(read, 0), steps, each);
+    }
+
+    /// The same of a read with these minimizers.
+    pub fn walk_of(
+        &self,
+        read: &[u8],
+        minimizers: Option<Minimizers>,
+        steps: &mut Vec<Step>,
+        mut each: impl FnMut(&[Step]),
+    ) {
+        if !read.contains(&NONE) {
+            let first = self.index.first_of(read, minimizers);
+            return self.walk_run(read, first, 0, steps, &mut each);
+        }
         let mut from = 0;
         for run in read.split(|&code| code == NONE) {
-            self.walk_run(run, from, steps, &mut each);
+            let first = self.index.first(run, 0);
+            self.walk_run(run, first, from, steps, &mut each);
             from += run.len() + 1;
         }
     }
@@ -53,16 +74,14 @@ impl<'g> Walker<'g> {
     fn walk_run(
         &self,
         run: &[u8],
+        mut first: Option<(usize, Way, usize)>,
         from: usize,
         steps: &mut Vec<Step>,
         each: &mut impl FnMut(&[Step]),
     ) {
-        let k = self.graph.k();
         // Windows before this one are done with, but for neighbours of those that are kept.
         let (mut open, neighbours) = (0_usize, self.index.neighbours());
-        while let Some((at, way, offset)) =
-            self.index.first(run, open.saturating_sub(neighbours - 1))
-        {
+        while let Some((at, way, offset)) = first {
             steps.clear();
             self.back(run, at, way, offset, open, steps);
             let end = self.on(run, at, way, offset, steps);
@@ -73,9 +92,7 @@ impl<'g> Walker<'g> {
             // The base at `end` goes on in no way: no window that ends with it is in the graph.
             // Those behind it are looked for; what is before them is found by going back.
             open = end + 1;
-            if end + k > run.len() {
-                return;
-            }
+            first = self.index.first(run, open.saturating_sub(neighbours - 1));
         }
     }
 

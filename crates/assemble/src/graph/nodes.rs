@@ -154,6 +154,13 @@ impl Graph {
         self.starts[node]..self.starts[node + 1]
     }
 
+    /// The first node that begins at or behind a place among the bases of all.
+    pub fn first_from(&self, place: usize) -> usize {
+        self.starts
+            .partition_point(|&start| start < place)
+            .min(self.len())
+    }
+
     /// The node that has a place among the bases of all, forward, and the place in it.
     pub fn at(&self, place: usize) -> (Way, usize) {
         let node = self.starts.partition_point(|&start| start <= place) - 1;

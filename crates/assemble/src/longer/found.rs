@@ -46,8 +46,8 @@ impl<'g, const W: usize> Found<'g, W> {
         (counts, crossings): (&Counts<W>, &Crossings),
     ) {
         let mut steps = Vec::new();
-        block.for_each(|read| {
-            walker.walk(read, &mut steps, |steps| {
+        walker.index().for_each_read(block, |read, minimizers| {
+            walker.walk_of(read, minimizers, &mut steps, |steps| {
                 self.stretch(read, steps, crossings);
             });
             if self.kmers.len() >= ROOM.max(counts.len() / 4) {

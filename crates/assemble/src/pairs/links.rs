@@ -51,7 +51,7 @@ pub fn find(
     threads: usize,
     progress: &Progress,
 ) -> Result<Found, AssemblyError> {
-    let index = Index::of_minimizers(graph, ANCHOR.min(graph.k()), NEIGHBOURS)?;
+    let index = Index::of_minimizers(graph, ANCHOR.min(graph.k()), NEIGHBOURS, threads)?;
     let found = reads.by_threads((threads, progress), |blocks| {
         let mut found = Found::default();
         for block in blocks {
@@ -86,10 +86,10 @@ impl Found {
             return;
         }
         let (mut first, mut is_second) = (None, false);
-        block.for_each(|read| {
+        index.for_each_read(block, |read, minimizers| {
             // Where the read would begin in the way, whatever is before its anchor.
             let place = || {
-                let (at, way, offset) = index.first(read, 0)?;
+                let (at, way, offset) = index.first_of(read, minimizers)?;
                 Some((way, offset as i64 - at as i64))
             };
             if !is_second {
