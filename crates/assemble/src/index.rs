@@ -23,7 +23,7 @@ const AT_ONCE: usize = 16;
 const BASES: usize = 1 << 31;
 
 /// The places of the `k`-mers of all nodes of a graph, `k` at most that of the graph: a hash table
-/// of 16 bytes for three slots, three quarters of it full.
+/// of 16 bytes for three slots, four fifths of it full.
 ///
 /// It may keep one of some neighbours alone (a minimizer): of so many k-mers that follow each other
 /// in a walk through the graph the one with the least hash.

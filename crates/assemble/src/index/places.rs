@@ -31,9 +31,9 @@ pub struct Places {
 }
 
 impl Places {
-    /// With room for so many: three quarters of it will be full.
+    /// With room for so many: four fifths of it will be full.
     pub fn with_room_for(places: usize) -> Places {
-        let slots = places + places / 3;
+        let slots = places + places / 4;
         let count = slots / SLOTS + 1;
         let mut buckets = Vec::with_capacity(count);
         prefer_large_pages(buckets.spare_capacity_mut());
@@ -62,7 +62,7 @@ impl Places {
                 return;
             }
         }
-        unreachable!("a quarter of the slots is empty")
+        unreachable!("a fifth of the slots is empty")
     }
 
     /// The places whose hash may be this one, and whether each is the only one.
