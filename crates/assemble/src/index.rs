@@ -19,8 +19,6 @@ const MOST: usize = 16;
 const AHEAD: usize = 32;
 /// Reads that are looked up at a time.
 const AT_ONCE: usize = 16;
-/// A graph has fewer bases.
-const BASES: usize = 1 << 31;
 
 /// The places of the `k`-mers of all nodes of a graph, `k` at most that of the graph: a hash table
 /// of 16 bytes for three slots, four fifths of it full.
@@ -44,7 +42,7 @@ impl<'g> Index<'g> {
         neighbours: usize,
         threads: usize,
     ) -> Result<Index<'g>, Error> {
-        if graph.total() >= BASES {
+        if graph.total() > places::END {
             return Err(Error::TooLarge);
         }
         let kmers = Kmers {

@@ -156,14 +156,12 @@ impl Graph {
 
     /// The first node that begins at or behind a place among the bases of all.
     pub fn first_from(&self, place: usize) -> usize {
-        self.starts
-            .partition_point(|&start| start < place)
-            .min(self.len())
+        self.starts.partition_point(|&start| start < place)
     }
 
     /// The node that has a place among the bases of all, forward, and the place in it.
     pub fn at(&self, place: usize) -> (Way, usize) {
-        let node = self.starts.partition_point(|&start| start <= place) - 1;
+        let node = self.first_from(place + 1) - 1;
         (Way::forward(node), place - self.starts[node])
     }
 

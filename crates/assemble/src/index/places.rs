@@ -16,6 +16,8 @@ const NO_TAG: u8 = 0;
 const EMPTY: u32 = 0;
 /// Says of a place that the k-mer is at others, too.
 const SEVERAL: u32 = 1 << 31;
+/// Places are below.
+pub const END: usize = SEVERAL as usize - 1;
 
 #[derive(Default)]
 #[repr(C, align(64))]
@@ -25,7 +27,7 @@ struct Bucket {
     places: [AtomicU32; SLOTS],
 }
 
-/// Places below 2^31 - 1 by the hashes of what is there.
+/// Places below [`END`] by the hashes of what is there.
 pub struct Places {
     buckets: Vec<Bucket>,
 }
