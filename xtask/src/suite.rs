@@ -52,7 +52,10 @@ pub fn run(lane: &Lane) -> Result<()> {
         Lane::Whole => vec![tidy::run(), contract()],
         Lane::Quick => vec![tidy::rules()],
     };
-    let (mut passed, mut failed, ended_well) = tests(command(lane))?;
+    let ([mut passed, mut failed], ended_well) = match lane {
+        Lane::Whole => whole()?,
+        Lane::Quick => tests(quick())?,
+    };
     let mut complaints: Vec<String> = checks.into_iter().filter_map(|check| check.err()).collect();
     match of_python(lane) {
         Ok(sums) => (passed, failed) = (passed + sums.0, failed + sums.1),
@@ -72,35 +75,33 @@ pub fn run(lane: &Lane) -> Result<()> {
     }
 }
 
-/// The tests of a lane.
-fn command(lane: &Lane) -> Command {
-    match lane {
-        Lane::Whole => {
-            let (name, libraries) = mpi::wanted();
-            let mut command = steps::cargo(&["test", "--workspace", "--no-fail-fast"]);
-            command.env(name, libraries);
-            command.env("GYRASE_FUZZ_SECONDS", FUZZ_SECONDS.to_string());
-            command.env("GYRASE_FUZZ_WITH", fuzzer());
-            command.env("PROPTEST_CASES", CASES);
-            command
-        }
-        Lane::Quick => {
-            let args = [
-                "test",
-                "--workspace",
-                "--no-fail-fast",
-                "--lib",
-                "--bins",
-                "--tests",
-            ];
-            let mut command = steps::cargo(&args);
-            command.arg("--");
-            command.args(LONG.iter().flat_map(|name| ["--skip", name]));
-            command.env("PROPTEST_CASES", QUICK_CASES);
-            command.env(mpi::WANTED, mpi::NONE);
-            command
-        }
-    }
+/// All tests: jobs of several processes wait for each other, and run beside the rest.
+fn whole() -> Result<([u64; 2], bool)> {
+    let build = steps::cargo(&["test", "--workspace", "--no-run"]);
+    steps::succeed(build, "build of the tests")?;
+    let (name, libraries) = mpi::wanted();
+    let mut rest = steps::cargo(&["test", "--workspace", "--no-fail-fast"]);
+    rest.env(name, &libraries);
+    rest.env("GYRASE_FUZZ_SECONDS", FUZZ_SECONDS.to_string());
+    rest.env("GYRASE_FUZZ_WITH", fuzzer());
+    rest.env("PROPTEST_CASES", CASES);
+    let mut jobs = steps::cargo(&["test", "--workspace", "--test", "mpi"]);
+    jobs.env(name, libraries);
+    let jobs = std::thread::spawn(|| tests(jobs));
+    let (rest, rest_ended_well) = tests(rest)?;
+    let (jobs, jobs_ended_well) = jobs.join().map_err(|_| "the tests under MPI panicked")??;
+    let sums = [0, 1].map(|at| rest[at] + jobs[at]);
+    Ok((sums, rest_ended_well && jobs_ended_well))
+}
+
+/// The short tests, without jobs of several processes.
+fn quick() -> Command {
+    let mut command = steps::cargo(&["test", "--workspace", "--no-fail-fast"]);
+    command.args(["--lib", "--bins", "--tests", "--"]);
+    command.args(LONG.iter().flat_map(|name| ["--skip", name]));
+    command.env("PROPTEST_CASES", QUICK_CASES);
+    command.env(mpi::WANTED, mpi::NONE);
+    command
 }
 
 /// The tests of the package for Python, behind those of cargo: they take what those have built.
@@ -162,8 +163,8 @@ fn contract() -> Result<()> {
     steps::succeed(command, "the contract in a release build")
 }
 
-/// Runs tests; gives how many passed, how many failed, and whether cargo was content.
-fn tests(mut command: Command) -> Result<(u64, u64, bool)> {
+/// Runs tests; gives how many passed and how many failed, and whether cargo was content.
+fn tests(mut command: Command) -> Result<([u64; 2], bool)> {
     println!("== tests");
     let mut child = command
         .stdout(Stdio::piped())
@@ -182,7 +183,7 @@ fn tests(mut command: Command) -> Result<(u64, u64, bool)> {
     let status = child
         .wait()
         .map_err(|error| format!("cargo test: {error}"))?;
-    Ok((passed, failed, status.success()))
+    Ok(([passed, failed], status.success()))
 }
 
 /// The whole number that stands right before `word`.
