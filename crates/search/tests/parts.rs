@@ -96,7 +96,7 @@ fn memory(config: &Config, parts: u64) -> u64 {
             BESIDE
                 + 786_432
                 + (131_072 + SIDE_BY_SIDE) * threads
-                + 72 * queries
+                + 56 * queries
                 + 3 * subjects / (4 * parts)
         }
         // The longest query, and steps of alignments.

@@ -31,15 +31,17 @@ pub(super) struct Coarse {
 }
 
 impl Coarse {
-    /// Of words by their lower and upper bits, with the longest steps that leave out most places.
+    /// Of so many words by their lower and upper bits, with the longest steps that leave out most
+    /// places.
     pub(super) fn new(
-        words: impl ExactSizeIterator<Item = [u64; 2]> + Clone,
+        words: impl Iterator<Item = [u64; 2]> + Clone,
+        count: usize,
         seed: Seed,
     ) -> Option<Coarse> {
         [4, 2].into_iter().find_map(|step| {
             let part = seed.bases.checked_sub(step - 1).filter(|&part| part > 3)?;
             let keys = 1_usize << (2 * part);
-            if words.len() > keys / RARE * step {
+            if count > keys / RARE * step {
                 return None;
             }
             let mut coarse = Coarse {
@@ -164,7 +166,7 @@ mod tests {
         let bits = |window: u64| [window & u64::from(u32::MAX), window >> WINDOW];
         let words: Vec<[u64; 2]> = (0..40).map(|at| bits(packed.window(100 * at))).collect();
         for (bases, steps) in [(11, 4), (9, 4)] {
-            let coarse = Coarse::new(words.iter().copied(), Seed::contiguous(bases));
+            let coarse = Coarse::new(words.iter().copied(), words.len(), Seed::contiguous(bases));
             let coarse = coarse.expect("words are few");
             assert_eq!(coarse.step, steps);
             let part = bases - steps + 1;

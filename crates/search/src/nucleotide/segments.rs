@@ -95,12 +95,12 @@ impl<'s> Segments<'s> {
     pub(super) fn look_at(&mut self, stretch: Stretch, words: &[(u32, u32)]) {
         for &(word, at) in words {
             stretch.packed.prefetch(stretch.base + at as usize);
-            prefetch(&self.search.words.positions, word as usize);
+            prefetch(&self.search.words.entries, word as usize);
         }
         let mut places = std::mem::take(&mut self.places);
         places.clear();
         places.extend(words.iter().map(|&(word, at)| {
-            let query = self.search.words.positions[word as usize] as usize;
+            let query = self.search.words.position(word as usize);
             self.search.words.packed.prefetch(query);
             let subject = stretch.base + at as usize;
             Place { query, subject }

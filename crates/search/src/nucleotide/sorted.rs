@@ -1,52 +1,44 @@
-//! Words of queries in the order of their keys: all threads sort some of the words by parts of the
-//! keys, then each some parts.
+//! Words of queries in the order of their keys: all threads put some of the words where those of
+//! the same part of the keys are, then each sorts some parts.
 
 use std::convert::Infallible;
 use std::ops::Range;
+use std::slice::IterMut;
 
-use gyrase_align::packed::{Packed, WINDOW};
+use gyrase_align::packed::Packed;
 use gyrase_work::{in_parallel, prefer_large_pages};
 
-use super::words::{BEFORE, FIRST_OF_QUERY, Words};
+use super::words::{BEFORE, Entry, FIRST_OF_QUERY, Words};
 
 /// Bits of a digit of keys.
 const DIGIT: u32 = 11;
 
-/// Words of a share of the queries by parts of their keys: of each the key in the upper half, the
-/// position in the lower one.
-struct Share {
-    pairs: Vec<u64>,
-    /// Where parts end.
-    ends: Vec<usize>,
-}
-
-/// Parts of the keys that a thread sorts, and where their words go.
+/// Parts of the keys that a thread sorts.
 struct Parts<'w> {
     parts: Range<usize>,
-    /// The number of the first word.
+    /// The number of the first entry.
     first: usize,
-    positions: &'w mut [u32],
+    entries: &'w mut [Entry],
     windows: &'w mut [u64],
     present: &'w mut [u64],
-    /// Where the words of each key that there is begin.
-    starts: &'w mut [u32],
+    before: &'w mut [u32],
 }
 
 impl<'w> Parts<'w> {
-    /// The first parts up to one, of so many words and keys of so many bits each.
-    fn take(&mut self, end: usize, words: usize, part_bits: u32) -> Parts<'w> {
+    /// The first parts up to one, of so many entries and keys of so many bits each.
+    fn take(&mut self, end: usize, entries: usize, part_bits: u32) -> Parts<'w> {
         let keys = (end - self.parts.start) << part_bits;
         // Parts of long words have none.
-        let windows = words.min(self.windows.len());
+        let windows = entries.min(self.windows.len());
         let own = Parts {
             parts: self.parts.start..end,
             first: self.first,
-            positions: split_off(&mut self.positions, words),
+            entries: split_off(&mut self.entries, entries),
             windows: split_off(&mut self.windows, windows),
             present: split_off(&mut self.present, keys.div_ceil(64)),
-            starts: split_off(&mut self.starts, words),
+            before: split_off(&mut self.before, keys.div_ceil(64)),
         };
-        (self.parts.start, self.first) = (end, self.first + words);
+        (self.parts.start, self.first) = (end, self.first + entries);
         own
     }
 }
@@ -54,13 +46,6 @@ impl<'w> Parts<'w> {
 /// The first so many.
 fn split_off<'w, T>(all: &mut &'w mut [T], count: usize) -> &'w mut [T] {
     all.split_off_mut(..count).expect("there are so many")
-}
-
-impl Share {
-    fn part(&self, part: usize) -> &[u64] {
-        let start = part.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.pairs[start..self.ends[part]]
-    }
 }
 
 impl Words {
@@ -73,120 +58,111 @@ impl Words {
         threads: usize,
     ) {
         let shares = cut(starts, count.div_ceil(threads).max(1));
-        let of_share = |starts: Vec<Range<usize>>| Ok::<_, Infallible>(self.by_parts(&starts));
-        let Ok(shares) = in_parallel(shares, of_share);
-        let windows = if self.step == 1 { count } else { 0 };
-        let (mut positions, mut windows) = (vec![0; count], vec![0; windows]);
-        let mut present = vec![0; (1_usize << self.key_bits).div_ceil(64)];
-        let mut starts = vec![0; count + 1];
-        prefer_large_pages(&mut positions);
-        prefer_large_pages(&mut windows);
+        let counts = |starts: &Vec<Range<usize>>| Ok::<_, Infallible>(self.counts(starts));
+        let Ok(counts) = in_parallel(shares.iter().collect(), counts);
+        let mut entries = vec![[0; 2]; count + self.parts()];
+        prefer_large_pages(&mut entries);
+        let shares = shares.into_iter().zip(places(&mut entries, &counts));
+        let put = |(starts, places)| {
+            self.put(starts, places);
+            Ok::<_, Infallible>(())
+        };
+        let Ok(_) = in_parallel(shares.collect(), put);
+        let blocks = (1_usize << self.key_bits).div_ceil(64);
+        let (mut present, mut before) = (vec![0; blocks], vec![0; blocks]);
+        let mut windows = vec![0; if self.step == 1 { entries.len() } else { 0 }];
         prefer_large_pages(&mut present);
-        prefer_large_pages(&mut starts);
+        prefer_large_pages(&mut before);
+        prefer_large_pages(&mut windows);
+        let of_shares = |part: usize| counts.iter().map(|counts| counts[part]).sum();
+        let words: Vec<usize> = (0..self.parts()).map(of_shares).collect();
         let all = Parts {
             parts: 0..self.parts(),
             first: 0,
-            positions: &mut positions,
+            entries: &mut entries,
             windows: &mut windows,
             present: &mut present,
-            starts: &mut starts,
+            before: &mut before,
         };
-        let parts = self.divided(&shares, threads, all);
-        let of_parts = |parts: Parts| {
-            let first = parts.first;
-            Ok::<_, Infallible>((first, self.sort_parts(masked, &shares, parts)))
+        let sort = |parts| {
+            self.sort_parts(masked, &words, parts);
+            Ok::<_, Infallible>(())
         };
-        let Ok(keys) = in_parallel(parts, of_parts);
-        drop(shares);
-        (self.positions, self.windows, self.present) = (positions, windows, present);
-        // Each thread wrote those of its keys where its words begin.
-        let mut distinct = 0;
-        for (first, own) in keys {
-            starts.copy_within(first..first + own, distinct);
-            distinct += own;
-        }
-        starts[distinct] = count as u32;
-        starts.truncate(distinct + 1);
-        self.starts = starts;
-        let mut keys = 0;
-        let before = self.present.iter().map(|bits| {
-            keys += bits.count_ones();
-            keys - bits.count_ones()
-        });
-        self.before = before.collect();
+        let Ok(_) = in_parallel(self.divided(&words, threads, all), sort);
+        (self.entries, self.windows) = (entries, windows);
+        (self.present, self.before) = (present, before);
     }
 
-    /// The words at some positions by parts of their keys.
-    fn by_parts(&self, starts: &[Range<usize>]) -> Share {
-        let key = |position: usize| self.key(self.packed.window(position - BEFORE));
-        let positions = || starts.iter().cloned().flatten();
-        let mut ends = vec![0; self.parts() + 1];
-        for position in positions() {
-            ends[(key(position) >> self.part_bits) + 1] += 1;
+    fn key_at(&self, position: usize) -> usize {
+        self.key(self.packed.window(position - BEFORE))
+    }
+
+    /// How many of the words at some positions each part of their keys has.
+    fn counts(&self, starts: &[Range<usize>]) -> Vec<usize> {
+        let mut counts = vec![0; self.parts()];
+        for position in starts.iter().cloned().flatten() {
+            counts[self.key_at(position) >> self.part_bits] += 1;
         }
-        let mut sum = 0;
-        for end in &mut ends {
-            sum += *end;
-            *end = sum;
+        counts
+    }
+
+    /// Puts the words at some positions where those of their parts are.
+    fn put(&self, starts: Vec<Range<usize>>, mut places: Vec<IterMut<Entry>>) {
+        for position in starts.into_iter().flatten() {
+            let key = self.key_at(position);
+            let place = places[key >> self.part_bits].next();
+            *place.expect("all were counted") = [key as u32, position as u32];
         }
-        let mut pairs = vec![0; sum];
-        prefer_large_pages(&mut pairs);
-        for position in positions() {
-            let key = key(position);
-            let place: &mut usize = &mut ends[key >> self.part_bits];
-            pairs[*place] = (key as u64) << WINDOW | position as u64;
-            *place += 1;
-        }
-        // Each has become where the next begins.
-        ends.pop();
-        Share { pairs, ends }
     }
 
     /// Parts for each thread, of about as many words.
-    fn divided<'w>(&self, shares: &[Share], threads: usize, mut rest: Parts<'w>) -> Vec<Parts<'w>> {
-        let each = rest.positions.len().div_ceil(threads).max(1);
-        let words = |part: usize| -> usize {
-            let of_shares = shares.iter().map(|share| share.part(part).len());
-            of_shares.sum()
-        };
-        let (mut all, mut count) = (Vec::new(), 0);
+    fn divided<'w>(&self, words: &[usize], threads: usize, mut rest: Parts<'w>) -> Vec<Parts<'w>> {
+        let each = rest.entries.len().div_ceil(threads);
+        let (mut all, mut entries) = (Vec::new(), 0);
         for part in rest.parts.clone() {
-            count += words(part);
-            if count >= each || part + 1 == rest.parts.end {
-                all.push(rest.take(part + 1, std::mem::take(&mut count), self.part_bits));
+            entries += words[part] + 1;
+            if entries >= each || part + 1 == rest.parts.end {
+                all.push(rest.take(part + 1, std::mem::take(&mut entries), self.part_bits));
             }
         }
         all
     }
 
-    /// Sorts words of some parts, reads their windows, and notes which keys there are: where the
-    /// words of each of these begin. Returns how many keys.
-    fn sort_parts(&self, masked: &Packed, shares: &[Share], parts: Parts) -> usize {
-        let (mut keys, mut number) = (0, 0);
+    /// Sorts the words of some parts.
+    fn sort_parts(&self, masked: &Packed, words: &[usize], mut own: Parts) {
         let (mut pairs, mut spare) = (Vec::new(), Vec::new());
-        let least = parts.parts.start << self.part_bits;
-        for part in parts.parts {
+        for part in own.parts.clone() {
+            let count = words[part];
+            let part = own.take(part + 1, count + 1, self.part_bits);
             pairs.clear();
-            shares
-                .iter()
-                .for_each(|share| pairs.extend_from_slice(share.part(part)));
+            pairs.extend_from_slice(&part.entries[..count]);
             sort_by_keys(&mut pairs, &mut spare, self.part_bits);
-            let mut last = None;
-            for &pair in &pairs {
-                let (key, position) = ((pair >> WINDOW) as usize, pair as u32);
-                if last.replace(key) != Some(key) {
-                    parts.starts[keys] = (parts.first + number) as u32;
-                    keys += 1;
-                    parts.present[(key - least) / 64] |= 1 << (key % 64);
-                }
-                parts.positions[number] = position;
-                if let Some(window) = parts.windows.get_mut(number) {
-                    *window = self.whole_window(masked, position as usize);
-                }
-                number += 1;
+            self.note(masked, &pairs, part);
+        }
+    }
+
+    /// Notes the sorted words of a part: their positions and windows, which keys there are, and
+    /// where the words of each of these begin.
+    fn note(&self, masked: &Packed, pairs: &[Entry], part: Parts) {
+        let (mut keys, mut last) = (0, None);
+        for (number, &[key, position]) in pairs.iter().enumerate() {
+            if last.replace(key) != Some(key) {
+                part.entries[keys][1] = (part.first + number) as u32;
+                keys += 1;
+                let key = key as usize % (1 << self.part_bits);
+                part.present[key / 64] |= 1 << (key % 64);
+            }
+            part.entries[number][0] = position;
+            if let Some(window) = part.windows.get_mut(number) {
+                *window = self.whole_window(masked, position as usize);
             }
         }
-        keys
+        part.entries[keys][1] = (part.first + pairs.len()) as u32;
+        let mut place = part.first as u32;
+        for (before, bits) in part.before.iter_mut().zip(part.present) {
+            *before = place;
+            place += bits.count_ones();
+        }
     }
 
     /// The window of a word that has a key as a whole, with what tells that it is the first.
@@ -196,12 +172,24 @@ impl Words {
     }
 }
 
+/// Where each share puts its words of each part, of which it has so many.
+fn places<'e>(mut entries: &'e mut [Entry], counts: &[Vec<usize>]) -> Vec<Vec<IterMut<'e, Entry>>> {
+    let mut places: Vec<Vec<_>> = counts.iter().map(|_| Vec::new()).collect();
+    for part in 0..counts[0].len() {
+        for (places, counts) in places.iter_mut().zip(counts) {
+            places.push(split_off(&mut entries, counts[part]).iter_mut());
+        }
+        split_off(&mut entries, 1);
+    }
+    places
+}
+
 /// Sorts pairs by keys of which so many lower bits differ, digit by digit; those with the same key
 /// stay in their order.
-fn sort_by_keys(pairs: &mut Vec<u64>, spare: &mut Vec<u64>, bits: u32) {
-    spare.resize(pairs.len(), 0);
-    for shift in (WINDOW as u32..WINDOW as u32 + bits).step_by(DIGIT as usize) {
-        let digit = |pair: u64| (pair >> shift) as usize % (1 << DIGIT);
+fn sort_by_keys(pairs: &mut Vec<Entry>, spare: &mut Vec<Entry>, bits: u32) {
+    spare.resize(pairs.len(), [0; 2]);
+    for shift in (0..bits).step_by(DIGIT as usize) {
+        let digit = |pair: Entry| (pair[0] >> shift) as usize % (1 << DIGIT);
         let mut places = [0_u32; 1 << DIGIT];
         pairs.iter().for_each(|&pair| places[digit(pair)] += 1);
         let mut sum = 0;

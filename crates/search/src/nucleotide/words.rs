@@ -37,6 +37,11 @@ const BLOCK: usize = 256;
 pub(super) const FIRST_OF_QUERY: u64 = 1 << BEFORE;
 pub(super) const FIRST_OF_SUBJECT: u64 = 1 << (WINDOW + BEFORE);
 
+/// Of the words of a part of the keys the key and the position of each, until they are sorted; then
+/// the position of each, and beside these where the words of each key that there is begin, and
+/// where one more would: a part has an entry more than words.
+pub(super) type Entry = [u32; 2];
+
 /// The words of all queries by their keys.
 pub(super) struct Words {
     /// Which bases make a key.
@@ -52,12 +57,11 @@ pub(super) struct Words {
     /// The same without masks, and with masks as what is no base.
     pub packed: Packed,
     pub masked: Packed,
-    /// Where the words of each key that there is begin, and where one more would.
-    pub(super) starts: Vec<u32>,
+    /// The position of each word, and where the words of each key that there is begin.
+    pub(super) entries: Vec<Entry>,
     /// Their windows; none of parts of long words, of which few are asked for.
     pub(super) windows: Vec<u64>,
-    pub positions: Vec<u32>,
-    /// Which keys there are, and of each 64 how many are before.
+    /// Which keys there are, and the place of the first of each 64.
     pub(super) present: Vec<u64>,
     pub(super) before: Vec<u32>,
     /// What each word has at one of so many neighbouring places, where few words of subjects do.
@@ -79,9 +83,8 @@ impl Words {
             text,
             packed: Packed::of(queries.text()),
             masked: Packed::default(),
-            starts: Vec::new(),
+            entries: Vec::new(),
             windows: Vec::new(),
-            positions: Vec::new(),
             present: Vec::new(),
             before: Vec::new(),
             coarse: None,
@@ -90,10 +93,11 @@ impl Words {
         words.fill(&masked, setting.word.max(seed.span), threads);
         words.masked = masked;
         if words.step == 1 && !seed.is_template() {
-            let windows = words.positions.iter();
-            let windows = windows.map(|&position| words.packed.window(position as usize));
+            // What a part has more than words has no position.
+            let all = words.entries.iter().filter(|entry| entry[0] > 0);
+            let windows = all.map(|entry| words.packed.window(entry[0] as usize));
             let bits = windows.map(|window| [window, window >> WINDOW]);
-            words.coarse = Coarse::new(bits, seed);
+            words.coarse = Coarse::new(bits, words.entries.len() - words.parts(), seed);
         }
         words
     }
@@ -149,20 +153,20 @@ impl Words {
     pub(super) fn place(&self, key: usize) -> usize {
         let lower = self.present[key / 64] & ((1 << (key % 64)) - 1);
         let place = (self.before[key / 64] + lower.count_ones()) as usize;
-        prefetch(&self.starts, place);
+        prefetch(&self.entries, place);
         place
     }
 
     /// The numbers of the words of a key by its place; their windows will be asked for.
     #[inline(always)]
     pub(super) fn of(&self, place: usize) -> Range<usize> {
-        let (start, end) = (self.starts[place] as usize, self.starts[place + 1] as usize);
+        let [start, end] = [place, place + 1].map(|place| self.entries[place][1] as usize);
         match self.step {
             1 => {
                 prefetch(&self.windows, start);
                 prefetch(&self.windows, end - 1);
             }
-            _ => prefetch(&self.positions, start),
+            _ => prefetch(&self.entries, start),
         }
         start..end
     }
@@ -172,8 +176,14 @@ impl Words {
     pub(super) fn window(&self, number: usize) -> u64 {
         match self.windows.get(number) {
             Some(window) => *window,
-            None => self.packed.window(self.positions[number] as usize - BEFORE),
+            None => self.packed.window(self.position(number) - BEFORE),
         }
+    }
+
+    /// The position of a word.
+    #[inline(always)]
+    pub(super) fn position(&self, number: usize) -> usize {
+        self.entries[number][0] as usize
     }
 
     /// Parts of the keys.
@@ -200,8 +210,8 @@ impl Words {
         let step = setting.step();
         let bits = setting.seeds.iter().map(|seed| key_bits(seed, step, codes));
         let keys = 1_u64 << bits.max().unwrap_or_default();
-        // A pair while they are sorted, a position and a start; text, packed and masked.
-        let word = size_of::<u64>() + 2 * size_of::<u32>() + 3;
+        // An entry; text, packed and masked.
+        let word = size_of::<Entry>() + 3;
         let window = if step == 1 { size_of::<u64>() } else { 0 };
         codes as u64 * (word + window) as u64 + keys / 8 + keys / 16
     }
