@@ -167,7 +167,7 @@ impl State {
             at += length;
         }
         State {
-            graph: compact(k, &pieces),
+            graph: compact(k, &pieces, 1),
             depth,
             stages,
             spared,

@@ -92,7 +92,12 @@ impl Limits {
 }
 
 /// Cleans a graph; `depth` is the coverage of what a genome has once, 0 where it is not known.
-pub fn clean(mut graph: Graph, depth: u64, sample: Sample, errors: Errors) -> (Graph, Cleaned) {
+pub fn clean(
+    mut graph: Graph,
+    depth: u64,
+    (sample, errors): (Sample, Errors),
+    threads: usize,
+) -> (Graph, Cleaned) {
     let limits = Limits::of(sample, errors);
     let mut all = Cleaned::default();
     for round in 0..ROUNDS {
@@ -125,7 +130,7 @@ pub fn clean(mut graph: Graph, depth: u64, sample: Sample, errors: Errors) -> (G
             let pieces = ends::without(&graph, &ends, |node| !verdicts[node]);
             // Before there is the next one.
             drop(graph);
-            graph = compact(k, &pieces);
+            graph = compact(k, &pieces, threads);
         }
     }
     (graph, all)

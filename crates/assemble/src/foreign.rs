@@ -96,7 +96,7 @@ mod tests {
                 pieces.push(&other.min(window.to_vec()), 1);
             }
         }
-        compact(51, &pieces)
+        compact(51, &pieces, 1)
     }
 
     #[test]

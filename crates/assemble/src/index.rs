@@ -2,14 +2,14 @@
 
 mod places;
 
-use std::convert::Infallible;
 use std::ops::Range;
 
-use gyrase_work::{in_parallel, run_of};
+use gyrase_work::run_of;
 
 use crate::graph::{Graph, Way};
 use crate::reads::Block;
 use crate::rolling::{Rolling, Window};
+use crate::threads::in_threads;
 use crate::{BaseSlice, Error};
 use places::Places;
 
@@ -158,8 +158,7 @@ impl Kmers<'_> {
         let bases = (0..threads).map(|thread| run_of(self.graph.total(), thread, threads));
         let first = |place| self.graph.first_from(place);
         let nodes = bases.map(|bases| first(bases.start)..first(bases.end));
-        let Ok(made) = in_parallel(nodes.collect(), |nodes| Ok::<_, Infallible>(work(nodes)));
-        made
+        in_threads(nodes.collect(), work)
     }
 
     /// How many k-mers of some nodes are kept.
@@ -331,7 +330,7 @@ mod tests {
         kmers.dedup();
         let mut pieces = Pieces::default();
         kmers.iter().for_each(|kmer| pieces.push(kmer, 1));
-        compact(k, &pieces)
+        compact(k, &pieces, 1)
     }
 
     proptest! {

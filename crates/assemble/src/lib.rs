@@ -62,6 +62,7 @@ mod starts;
 mod statistics;
 mod strains;
 mod supported;
+mod threads;
 mod together;
 pub mod unitigs;
 mod walk;

@@ -76,9 +76,9 @@ fn longer_of<const W: usize>(
     give_back_pieces();
     all.of_all(reads.world())?;
     crossings.of_all(reads.world())?;
-    let mut larger = compact_of(k, &all.sequences(&crossings));
+    let mut larger = compact_of(k, &all.sequences(&crossings), threads);
     for _ in 0..fill::ROUNDS {
-        let filled = fill::filled(&walker, &larger, (&all, &crossings), sample.is_mixed());
+        let filled = fill::filled(&walker, &larger, (&all, &crossings), (sample, threads));
         if filled.is_empty() {
             break;
         }
@@ -86,7 +86,7 @@ fn longer_of<const W: usize>(
         all.merge(&filled);
         // Its memory goes before there is another.
         drop(larger);
-        larger = compact_of(k, &all.sequences(&crossings));
+        larger = compact_of(k, &all.sequences(&crossings), threads);
     }
     Ok(larger)
 }
@@ -135,8 +135,8 @@ mod tests {
             for kmer in kmers(small, [genome.clone()].into_iter()) {
                 pieces.push(&kmer, 1);
             }
-            let graph = compact(small, &pieces);
-            let graph = compact(small, &graph.kept(|node| !without.contains(&node)));
+            let graph = compact(small, &pieces, 1);
+            let graph = compact(small, &graph.kept(|node| !without.contains(&node)), 1);
             let there = kmers(small, graph.nodes().map(|way| graph.codes(way)));
             let is_kept = |window: &[u8]| {
                 window.windows(small).all(|kmer| there.contains(&canonical(kmer)))

@@ -63,7 +63,7 @@ fn merciful_of<const W: usize>(
     let (stretches, counted) = beside(graph, counted);
     let added = counted.len() as u64;
     let all = Extended::of_stretches((graph, graph.k()), stretches, &counted);
-    Ok((compact_of(graph.k(), &all), added))
+    Ok((compact_of(graph.k(), &all, with.0), added))
 }
 
 /// The k-mers of the reads of this process where the graph ends, ascending: each as often as it is
@@ -137,7 +137,7 @@ mod tests {
     fn graph(stretches: &[&[u8]]) -> Graph {
         let mut pieces = Pieces::default();
         stretches.iter().for_each(|codes| pieces.push(codes, 9));
-        compact(11, &pieces)
+        compact(11, &pieces, 1)
     }
 
     fn spared(graph: &Graph, reads: &[Vec<u8>], mercy: Mercy) -> (Graph, u64) {

@@ -131,7 +131,7 @@ pub fn run_in(
         _ => config,
     };
     grow(&mut state, config, strains, &reads, &checkpoints, progress)?;
-    let (graph, of_many) = contigs_of(&mut state, config.sample);
+    let (graph, of_many) = contigs_of(&mut state, (config.sample, config.threads));
     let (graph, resolved) = match config.libraries.iter().any(Library::is_paired) {
         true => resolve(graph, &reads, (config.sample, config.threads), progress)?,
         false => (graph, PairJoins::default()),
@@ -154,7 +154,7 @@ pub fn run_in(
 
 /// The last graph, without strains where these are to be left out, and what was done for a
 /// metagenome.
-fn contigs_of(state: &mut State, sample: Sample) -> (Graph, Mixed) {
+fn contigs_of(state: &mut State, (sample, threads): (Sample, usize)) -> (Graph, Mixed) {
     let graph = std::mem::take(&mut state.graph);
     let of_many = Mixed {
         spared: state.spared,
@@ -165,7 +165,7 @@ fn contigs_of(state: &mut State, sample: Sample) -> (Graph, Mixed) {
     if sample != WITHOUT_STRAINS {
         return (graph, of_many);
     }
-    let (without, strains) = collapsed(graph.clone(), strains::AT_THE_END);
+    let (without, strains) = collapsed(graph.clone(), strains::AT_THE_END, threads);
     let of_many = Mixed {
         strains: of_many.strains + strains,
         graph: Some(graph),
@@ -205,22 +205,23 @@ fn grow(
     checkpoints: &Checkpoints,
     progress: &Progress,
 ) -> Result<(), AssemblyError> {
-    let (depth, sample) = (state.depth, config.sample);
+    let (depth, means) = (state.depth, (config.sample, config.threads));
     let ks = config.ks.clone();
-    let ks = ks.unwrap_or_else(|| lengths(reads, depth, sample));
+    let ks = ks.unwrap_or_else(|| lengths(reads, depth, config.sample));
     let done = state.graph.k();
     for k in ks.into_iter().filter(|&k| k > done) {
         checkpoints.put(state)?;
         if let Some(alike) = strains {
             progress.start("strains", 0);
-            let (without, went) = collapsed(std::mem::take(&mut state.graph), alike);
+            let (without, went) =
+                collapsed(std::mem::take(&mut state.graph), alike, config.threads);
             (state.graph, state.strains) = (without, state.strains + went);
         }
         give_back_pieces();
         progress.start("longer k-mers", reads.blocks());
-        let larger = longer(&state.graph, reads, k, (sample, config.threads), progress)?;
-        let depth = depth.at(k, reads.typical_length(), sample);
-        state.graph = cleaned(larger, depth, sample, &mut state.stages, progress);
+        let larger = longer(&state.graph, reads, k, means, progress)?;
+        let depth = depth.at(k, reads.typical_length(), config.sample);
+        state.graph = cleaned(larger, depth, means, &mut state.stages, progress);
     }
     give_back_pieces();
     checkpoints.put(state)
@@ -239,7 +240,7 @@ fn refuse_long(reads: &Reads) -> Result<(), AssemblyError> {
 fn cleaned(
     graph: Graph,
     depth: u64,
-    sample: Sample,
+    (sample, threads): (Sample, usize),
     stages: &mut Vec<GraphStage>,
     progress: &Progress,
 ) -> Graph {
@@ -249,7 +250,7 @@ fn cleaned(
         true => Errors::Kmers,
         false => Errors::Walks,
     };
-    let (graph, cleaned) = clean(graph, depth, sample, errors);
+    let (graph, cleaned) = clean(graph, depth, (sample, errors), threads);
     stages.push(GraphStage {
         k,
         nodes,
@@ -301,7 +302,7 @@ fn first(
     fits(reads.least_memory(graph), config)?;
     let unitigs = unitigs_of(bins, depth.least, config, reads, progress)?;
     let pieces = pieces_of(unitigs, world)?;
-    let graph = compact(first_k(config.sample), &pieces);
+    let graph = compact(first_k(config.sample), &pieces, config.threads);
     drop(pieces);
     give_back_pieces();
     let mut state = State {
@@ -314,8 +315,8 @@ fn first(
     };
     spare(&mut state, config, reads, Mercy::Gaps, progress)?;
     let graph = std::mem::take(&mut state.graph);
-    let stages = &mut state.stages;
-    state.graph = cleaned(graph, depth.peak, config.sample, stages, progress);
+    let (means, stages) = ((config.sample, config.threads), &mut state.stages);
+    state.graph = cleaned(graph, depth.peak, means, stages, progress);
     spare(&mut state, config, reads, Mercy::Ends, progress)?;
     if config.sample.is_mixed() {
         // Thin reads of one genome have nothing in common with another.

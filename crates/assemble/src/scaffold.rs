@@ -120,7 +120,7 @@ mod tests {
                 pieces.push(&other.min(window.to_vec()), 1);
             }
         }
-        let graph = compact(21, &pieces);
+        let graph = compact(21, &pieces, 1);
         assert_eq!(graph.len(), 4);
         let [a, b, c] = [0, 1, 2].map(Way::forward);
         let join = |from, gap, to| OpenJoin {

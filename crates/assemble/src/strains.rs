@@ -38,7 +38,7 @@ pub struct Alike {
 
 /// The graph in which of each bubble of strains one way is left, with the counts of all; and how
 /// many nodes went.
-pub fn collapsed(mut graph: Graph, alike: Alike) -> (Graph, u64) {
+pub fn collapsed(mut graph: Graph, alike: Alike, threads: usize) -> (Graph, u64) {
     let mut all = 0;
     loop {
         let mut counts: Vec<u64> = graph.nodes().map(|way| graph.count(way)).collect();
@@ -66,7 +66,7 @@ pub fn collapsed(mut graph: Graph, alike: Alike) -> (Graph, u64) {
         for way in graph.nodes().filter(|way| !goes[way.node()]) {
             pieces.push_bases(graph.bases(way), counts[way.node()]);
         }
-        graph = compact(graph.k(), &pieces);
+        graph = compact(graph.k(), &pieces, threads);
     }
 }
 
@@ -360,7 +360,7 @@ mod tests {
         kmers
             .iter()
             .for_each(|(codes, &count)| pieces.push(codes, count));
-        compact(K, &pieces)
+        compact(K, &pieces, 1)
     }
 
     #[test]
@@ -372,7 +372,7 @@ mod tests {
         for (counts, kept) in [([9, 5], &genome), ([5, 9], &strain)] {
             let graph = graph_of([&genome, &strain].into_iter().zip(counts));
             assert_eq!(graph.len(), 7);
-            let (collapsed, went) = collapsed(graph, AT_THE_END);
+            let (collapsed, went) = collapsed(graph, AT_THE_END, 1);
             assert_eq!((collapsed.len(), went), (1, 2));
             let codes = collapsed.codes(Way::forward(0));
             let other: Vec<u8> = kept.iter().rev().map(|code| 3 - code).collect();
@@ -388,13 +388,13 @@ mod tests {
         let graph = || graph_of([(&letters, 5)]);
         for (row, kept) in [(0, false), (80, false), (110, true), (600, true)] {
             let alike = Alike { one_in: 10, row };
-            assert_eq!(collapsed(graph(), alike).1 == 0, kept, "{row}");
+            assert_eq!(collapsed(graph(), alike, 1).1 == 0, kept, "{row}");
         }
         // Strains of as much, which end where nothing follows.
         let (one, mut other) = (letters[..400].to_vec(), letters[..400].to_vec());
         other[150] ^= 1;
         let graph = graph_of([(&one, 5), (&other, 3)]);
-        assert_eq!(collapsed(graph, BETWEEN).1, 1);
+        assert_eq!(collapsed(graph, BETWEEN, 1).1, 1);
     }
 
     /// Edits by the whole table.
@@ -425,7 +425,7 @@ mod tests {
             }
             let graph = graph_of(strains.iter().zip(counts));
             let total: u64 = graph.nodes().map(|way| graph.count(way)).sum();
-            let (collapsed, _) = collapsed(graph, Alike { one_in: 4, row: 0 });
+            let (collapsed, _) = collapsed(graph, Alike { one_in: 4, row: 0 }, 1);
             prop_assert_eq!(collapsed.len(), 1);
             let way = Way::forward(0);
             let is_of_strains = |codes: &[u8]| {

@@ -41,7 +41,7 @@ pub fn supported(
     progress.start("joins", reads.blocks());
     let joins = seen_joins(graph, reads, around, with)?;
     let (pieces, cut) = pieces(graph, &joins);
-    Ok((compact(graph.k(), &pieces), cut))
+    Ok((compact(graph.k(), &pieces, with.0), cut))
 }
 
 /// The joins that reads have, alone and with so many k-mers around.
@@ -199,7 +199,7 @@ mod tests {
     fn cut(genome: &[u8], count: u64, overlap: usize) -> (Graph, u64) {
         let mut pieces = Pieces::default();
         pieces.push(genome, count);
-        let graph = compact(11, &pieces);
+        let graph = compact(11, &pieces, 1);
         assert_eq!(graph.len(), 1);
         let other = |codes: &[u8]| codes.iter().rev().map(|code| 3 - code).collect::<Vec<u8>>();
         let reads = [genome[..60].to_vec(), other(&genome[60 - overlap..])];

@@ -213,7 +213,7 @@ mod tests {
         let graph = |parts: &[&[u8]]| {
             let mut pieces = Pieces::default();
             parts.iter().for_each(|part| pieces.push(part, 9));
-            compact(k, &pieces)
+            compact(k, &pieces, 1)
         };
         // The second is shorter than two k-mers.
         let segments = graph(&[&genome[..150], &genome[139..175], &genome[160..]]);
@@ -245,13 +245,13 @@ mod tests {
         };
         let mut pieces = Pieces::default();
         pieces.push(&around(0), 9);
-        let contigs = compact(k, &pieces);
+        let contigs = compact(k, &pieces, 1);
         assert!(contigs.is_circular(Way::forward(0)));
         for start in [130, 131, 299] {
             let mut pieces = Pieces::default();
             pieces.push(&around(start), 9);
             pieces.push(&[&random(1000, 50), &around(start)[..k - 1]].concat(), 9);
-            let segments = compact(k, &pieces);
+            let segments = compact(k, &pieces, 1);
             let mut text = Vec::new();
             gfa_with_paths(&segments, &contigs, HeaderStyle::Own, &mut text).unwrap();
             let text = String::from_utf8(text).unwrap();

@@ -71,8 +71,8 @@ mod tests {
             pieces.push(&before, 50 * 100);
             pieces.push(&[end, &behind].concat(), 60 * 100);
             pieces.push(&[end, &other].concat(), 60 * thin);
-            let graph = compact(k, &pieces);
-            let graph = compact(k, &without(&graph, &super::thin(&graph), |_| true));
+            let graph = compact(k, &pieces, 1);
+            let graph = compact(k, &without(&graph, &super::thin(&graph), |_| true), 1);
             // Both are joined where the third is not beside them, which loses a base.
             assert_eq!(graph.len(), parts);
             let bases = 60 + 60 + 60 + 10 + if parts == 3 { 10 } else { -1 };

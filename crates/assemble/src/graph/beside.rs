@@ -127,7 +127,7 @@ mod tests {
             let codes: Vec<u8> = (0..k).rev().map(|place| kmer.base(place)).collect();
             pieces.push(&codes, 1);
         }
-        compact(k, &pieces)
+        compact(k, &pieces, 1)
     }
 
     proptest! {
@@ -147,7 +147,7 @@ mod tests {
             let expected: Vec<_> = beside_them.difference(&own).map(|&kmer| (kmer, 1)).collect();
             prop_assert_eq!(&left, &expected);
             let all = Extended::of_stretches((&graph_of_own, k), stretches, &left);
-            let made = compact_of(k, &all);
+            let made = compact_of(k, &all, 1);
             let expected = graph(k, &own.union(&beside_them).copied().collect());
             let nodes = |graph: &Graph| -> Vec<(Vec<u8>, u64)> {
                 let node = |way| (graph.codes(way), graph.count(way));

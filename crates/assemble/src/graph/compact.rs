@@ -1,41 +1,52 @@
 //! Joins sequences where there is nothing to choose.
 
+use std::ops::Range;
+
 use gyrase_kmer::{Key, Kmer, with_words};
+use gyrase_work::run_of;
 
 use super::nodes::{Graph, Pieces, shape_of};
 use super::sequences::{Extended, Sequences};
 use super::way::Way;
+use crate::threads::in_threads;
 use crate::{BaseSlice, BaseString};
 
-/// Ends of sequences that are looked at together.
-const AT_ONCE: usize = 1 << 20;
+/// Ends of sequences that are looked at together; tests have few.
+const AT_ONCE: usize = if cfg!(test) { 1 << 5 } else { 1 << 20 };
+/// Ends for which it pays to start a thread.
+const LEAST: usize = AT_ONCE >> 5;
 
 /// The graph of some sequences of at least `k` bases, no k-mer in two of them: where one sequence
 /// alone ends with k-1 bases and one alone begins with them they are joined.
-pub fn compact(k: usize, pieces: &Pieces) -> Graph {
-    with_words!(shape_of(k), W => compact_of::<W>(k, pieces))
+pub fn compact(k: usize, pieces: &Pieces, threads: usize) -> Graph {
+    with_words!(shape_of(k), W => compact_of::<W>(k, pieces, threads))
 }
 
 /// [`compact`] of any sequences.
-pub fn compact_of<const W: usize>(k: usize, sequences: &impl Sequences<W>) -> Graph {
-    let joined = Joins::of(k, sequences).joined(k, sequences, |_, _, _| {});
+pub fn compact_of<const W: usize>(
+    k: usize,
+    sequences: &impl Sequences<W>,
+    threads: usize,
+) -> Graph {
+    let joined = Joins::of(k, sequences, threads).joined(k, sequences, |_, _, _| {});
     let (mut graph, _) = Graph::of(k, joined);
-    let edges = with_words!(shape_of(k), W => edges::<W>(&graph));
+    let edges = with_words!(shape_of(k), W => edges::<W>(&graph, threads));
     graph.set_edges(edges);
     graph
 }
 
 /// All overlaps of k-1 bases, in both directions.
-fn edges<const W: usize>(graph: &Graph) -> Vec<(Way, Way)> {
-    let mut edges = Vec::new();
+fn edges<const W: usize>(graph: &Graph, threads: usize) -> Vec<(Way, Way)> {
     let nodes = Extended::<W>::of((graph, graph.k()), |way| graph.count(way), &[]);
-    for_each_overlap(graph.k(), &nodes, |before, behind, _| {
-        for &one in before {
-            for &other in behind {
-                edges.push((one, other));
-                edges.push((other.flipped(), one.flipped()));
-            }
+    let all = |overlap: &Overlap, pairs: &mut Vec<(Way, Way)>| {
+        for &one in overlap.before {
+            pairs.extend(overlap.behind.iter().map(|&other| (one, other)));
         }
+    };
+    let mut edges = Vec::new();
+    for_each_pair(graph.k(), &nodes, threads, all, |(one, other)| {
+        edges.push((one, other));
+        edges.push((other.flipped(), one.flipped()));
     });
     edges
 }
@@ -64,56 +75,104 @@ pub fn linked(k: usize, pieces: &Pieces, edges: &[(Way, Way)]) -> Graph {
     graph
 }
 
-/// Calls `each` for every k-1 bases that several sequences end or begin with: the ways that end
-/// with them, those that begin with them, and whether they are their own reverse complement. Both
-/// strands are one. Only a part of all ends is in memory at a time.
-fn for_each_overlap<const W: usize>(
+/// k-1 bases that several sequences end or begin with. Both strands are one.
+struct Overlap<'o> {
+    /// The ways that end with them.
+    before: &'o [Way],
+    /// Those that begin with them.
+    behind: &'o [Way],
+    /// Whether they are their own reverse complement.
+    palindrome: bool,
+}
+
+/// Calls `each` for the pairs of ways that `find` adds for each overlap, in any order. Only a part
+/// of all ends is in memory at a time, which threads share.
+fn for_each_pair<const W: usize>(
     k: usize,
     sequences: &impl Sequences<W>,
-    mut each: impl FnMut(&[Way], &[Way], bool),
+    threads: usize,
+    find: impl Fn(&Overlap, &mut Vec<(Way, Way)>) + Sync,
+    mut each: impl FnMut((Way, Way)),
 ) {
-    let parts = (2 * sequences.len()).div_ceil(AT_ONCE);
-    let part_of = |hash: u64| (u128::from(hash) * parts as u128) >> 64;
-    let (mut ends, mut equal, mut ways) = (Vec::new(), Vec::new(), Vec::new());
+    let all = 2 * sequences.len();
+    let threads = threads.min(all / LEAST).max(1);
+    let parts = all.div_ceil(AT_ONCE);
     for part in 0..parts {
-        ends.clear();
-        for sequence in 0..sequences.len() {
-            let way = Way::forward(sequence);
-            let own = sequences.ends(sequence, k - 1);
-            for (kmer, begins) in own.into_iter().zip([true, false]) {
-                let other = kmer.reverse_complement(k - 1);
-                let hash = Key::from(kmer.min(other)).0[0];
-                if parts > 1 && part_of(hash) != part as u128 {
-                    continue;
-                }
-                if kmer <= other {
-                    ends.push(End::of(hash, way, begins));
-                }
-                // Both for a palindrome.
-                if other <= kmer {
-                    ends.push(End::of(hash, way.flipped(), !begins));
-                }
+        let shares = (0..threads).map(|thread| run_of(sequences.len(), thread, threads));
+        let ends_of = |share| ends_of(k, sequences, share, (part * threads, threads), parts);
+        let mut shares = in_threads(shares.collect(), ends_of);
+        let of_thread = |thread: usize| {
+            let ends = shares.iter_mut();
+            ends.map(|ends| std::mem::take(&mut ends[thread])).collect()
+        };
+        let ends: Vec<Vec<Vec<End>>> = (0..threads).map(of_thread).collect();
+        let found = in_threads(ends, |ends| pairs_of(k, sequences, ends.concat(), &find));
+        found.into_iter().flatten().for_each(&mut each);
+    }
+}
+
+/// The ends of a share of the sequences whose hashes are in some parts of all: lists for these
+/// parts, from `first` on. Of as many parts there are `times` as many.
+fn ends_of<const W: usize>(
+    k: usize,
+    sequences: &impl Sequences<W>,
+    share: Range<usize>,
+    (first, parts): (usize, usize),
+    times: usize,
+) -> Vec<Vec<End>> {
+    let mut ends = vec![Vec::new(); parts];
+    let all = (times * parts) as u128;
+    for sequence in share {
+        let way = Way::forward(sequence);
+        let own = sequences.ends(sequence, k - 1);
+        for (kmer, begins) in own.into_iter().zip([true, false]) {
+            let other = kmer.reverse_complement(k - 1);
+            let hash = Key::from(kmer.min(other)).0[0];
+            let part = ((u128::from(hash) * all) >> 64) as usize;
+            let Some(ends) = part.checked_sub(first).and_then(|part| ends.get_mut(part)) else {
+                continue;
+            };
+            if kmer <= other {
+                ends.push(End::of(hash, way, begins));
             }
-        }
-        ends.sort_unstable();
-        let alike = ends.chunk_by(|one, other| one.hash() == other.hash());
-        for alike in alike.filter(|alike| alike.len() > 1) {
-            equal.clear();
-            equal.extend(
-                alike
-                    .iter()
-                    .map(|end| (end.kmer(k, sequences), end.begins(), end.way())),
-            );
-            equal.sort_unstable();
-            for equal in equal.chunk_by(|one, other| one.0 == other.0) {
-                ways.clear();
-                ways.extend(equal.iter().map(|end| end.2));
-                let (before, behind) = ways.split_at(equal.partition_point(|end| !end.1));
-                let key = equal[0].0;
-                each(before, behind, key == key.reverse_complement(k - 1));
+            // Both for a palindrome.
+            if other <= kmer {
+                ends.push(End::of(hash, way.flipped(), !begins));
             }
         }
     }
+    ends
+}
+
+/// The pairs that `find` adds for the overlaps of some ends, which are all of their hashes.
+fn pairs_of<const W: usize>(
+    k: usize,
+    sequences: &impl Sequences<W>,
+    mut ends: Vec<End>,
+    find: impl Fn(&Overlap, &mut Vec<(Way, Way)>),
+) -> Vec<(Way, Way)> {
+    let (mut equal, mut ways, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
+    ends.sort_unstable();
+    let alike = ends.chunk_by(|one, other| one.hash() == other.hash());
+    for alike in alike.filter(|alike| alike.len() > 1) {
+        let with_kmer = |end: &End| (end.kmer(k, sequences), end.begins(), end.way());
+        equal.clear();
+        equal.extend(alike.iter().map(with_kmer));
+        equal.sort_unstable();
+        for equal in equal.chunk_by(|one, other| one.0 == other.0) {
+            ways.clear();
+            ways.extend(equal.iter().map(|end| end.2));
+            let (before, behind) = ways.split_at(equal.partition_point(|end| !end.1));
+            let kmer = equal[0].0;
+            let overlap = Overlap {
+                before,
+                behind,
+                palindrome: kmer == kmer.reverse_complement(k - 1),
+            };
+            find(&overlap, &mut pairs);
+        }
+    }
+    pairs
 }
 
 /// An end of a sequence in a word: some of the hash of its k-1 bases, whether a way begins with
@@ -167,13 +226,16 @@ impl Joins {
         }
     }
 
-    fn of<const W: usize>(k: usize, sequences: &impl Sequences<W>) -> Joins {
-        let mut joins = Joins::none(sequences.len());
-        for_each_overlap(k, sequences, |before, behind, palindrome| {
-            if let ([one], [other], false) = (before, behind, palindrome) {
-                joins.next[one.index()] = *other;
-                joins.next[other.flipped().index()] = one.flipped();
+    fn of<const W: usize>(k: usize, sequences: &impl Sequences<W>, threads: usize) -> Joins {
+        let only = |overlap: &Overlap, pairs: &mut Vec<(Way, Way)>| {
+            if let ([one], [other], false) = (overlap.before, overlap.behind, overlap.palindrome) {
+                pairs.push((*one, *other));
             }
+        };
+        let mut joins = Joins::none(sequences.len());
+        for_each_pair(k, sequences, threads, only, |(one, other)| {
+            joins.next[one.index()] = other;
+            joins.next[other.flipped().index()] = one.flipped();
         });
         joins
     }
@@ -373,6 +435,7 @@ mod tests {
                 proptest::collection::vec(0..4u8, 5..60), 0..6),
             rings in proptest::collection::vec(proptest::collection::vec(0..4u8, 1..12), 0..3),
             turn in 0..1000usize,
+            threads in 1..4usize,
         ) {
             let k = 5;
             let ring = |ring: &Vec<u8>| -> Vec<u8> {
@@ -380,7 +443,7 @@ mod tests {
             };
             let texts: Vec<Vec<u8>> = texts.into_iter().chain(rings.iter().map(ring)).collect();
             let (pieces, kmers) = pieces(k, &texts);
-            let graph = compact(k, &pieces);
+            let graph = compact(k, &pieces, threads);
             check(k, &graph, &kmers);
             // The other way round, and some pieces on their other strand.
             let mut others = Pieces::default();
@@ -389,7 +452,7 @@ mod tests {
                 let other: Vec<u8> = complement(&codes).collect();
                 others.push(if (piece + turn) % 3 == 0 { &other } else { &codes }, 1);
             }
-            let again = compact(k, &others);
+            let again = compact(k, &others, 1);
             let text = |graph: &Graph| -> Vec<Vec<u8>> {
                 graph.nodes().map(|way| graph.codes(way)).collect()
             };

@@ -8,7 +8,7 @@ use crate::{BaseSlice, BaseString};
 
 /// Sequences of at least k bases, no k-mer in two of them, with the sums of the counts of their
 /// k-mers.
-pub trait Sequences<const W: usize> {
+pub trait Sequences<const W: usize>: Sync {
     /// How many.
     fn len(&self) -> usize;
 

@@ -6,9 +6,11 @@ use gyrase_kmer::Kmer;
 
 use super::crossings::Crossings;
 use super::found::Found;
+use crate::config::Sample;
 use crate::graph::{Graph, Way, kmer_of};
 use crate::solid::GOES_ON;
 use crate::strains::sides;
+use crate::threads::in_threads;
 use crate::walk::{Step, Walker};
 
 /// k-mers that are looked at behind one end: beyond that there is no telling where it goes on.
@@ -28,48 +30,20 @@ pub fn filled<const W: usize>(
     walker: &Walker,
     larger: &Graph,
     (found, crossings): (&Found<'_, W>, &Crossings),
-    mixed: bool,
+    (sample, threads): (Sample, usize),
 ) -> Vec<Kmer<W>> {
-    let graph = walker.graph();
     let filling = Filling {
         walker,
         found,
         crossings,
         k: found.k,
+        sides: sample.is_mixed().then(|| sides(walker.graph())),
     };
-    let mut filled = Vec::new();
-    let (mut codes, mut steps) = (Vec::new(), Vec::new());
-    let sides = if mixed { sides(graph) } else { Vec::new() };
-    for way in larger.ways().filter(|&way| larger.next(way).is_empty()) {
-        codes.clear();
-        larger.bases(way).append_codes(&mut codes);
-        let (mut whole, mut strain, mut last) = (false, false, None);
-        // Behind here the last k-mer begins.
-        let late = codes.len() - found.k;
-        walker.walk(&codes, &mut steps, |steps| {
-            whole |= steps.iter().any(|step| {
-                let kmers = graph.kmers(step.way);
-                graph.length(step.way) >= found.k && step.kmers as u64 == kmers
-            });
-            let is_side = |step: &Step| sides.get(step.way.node()).is_some_and(|&side| side);
-            let mut steps_of_last = steps.iter().filter(|step| step.at + step.kmers > late);
-            strain |= steps_of_last.any(is_side);
-            last = steps.last().copied();
-        });
-        let Some(last) = last.filter(|_| whole || strain) else {
-            continue;
-        };
-        let end = End {
-            kmer: kmer_of(&codes[codes.len() - found.k..]),
-            way: last.way,
-            offset: last.offset + last.kmers - 1,
-        };
-        let rival = match mixed && !strain {
-            true => rival_of(larger.count(way) * 100 / larger.kmers(way)),
-            false => u64::MAX,
-        };
-        filling.fill(end, rival, &mut filled);
-    }
+    let of_thread = |thread: usize| {
+        let ways = larger.ways().skip(thread).step_by(threads);
+        filling.behind(larger, ways.filter(|&way| larger.next(way).is_empty()))
+    };
+    let mut filled = in_threads((0..threads).collect(), of_thread).concat();
     filled.sort_unstable();
     filled.dedup();
     filled
@@ -97,9 +71,50 @@ struct Filling<'g, const W: usize> {
     found: &'g Found<'g, W>,
     crossings: &'g Crossings<'g>,
     k: usize,
+    /// Of a mixed sample for each node of the smaller graph whether it is a side of a bubble.
+    sides: Option<Vec<bool>>,
 }
 
 impl<const W: usize> Filling<'_, W> {
+    /// The k-mers behind some ends of the larger graph.
+    fn behind(&self, larger: &Graph, ways: impl Iterator<Item = Way>) -> Vec<Kmer<W>> {
+        let graph = self.walker.graph();
+        let mut filled = Vec::new();
+        let (mut codes, mut steps) = (Vec::new(), Vec::new());
+        for way in ways {
+            codes.clear();
+            larger.bases(way).append_codes(&mut codes);
+            let (mut whole, mut strain, mut last) = (false, false, None);
+            // Behind here the last k-mer begins.
+            let late = codes.len() - self.k;
+            self.walker.walk(&codes, &mut steps, |steps| {
+                whole |= steps.iter().any(|step| {
+                    let kmers = graph.kmers(step.way);
+                    graph.length(step.way) >= self.k && step.kmers as u64 == kmers
+                });
+                let sides = self.sides.as_ref();
+                let is_side = |step: &Step| sides.is_some_and(|sides| sides[step.way.node()]);
+                let mut steps_of_last = steps.iter().filter(|step| step.at + step.kmers > late);
+                strain |= steps_of_last.any(is_side);
+                last = steps.last().copied();
+            });
+            let Some(last) = last.filter(|_| whole || strain) else {
+                continue;
+            };
+            let end = End {
+                kmer: kmer_of(&codes[codes.len() - self.k..]),
+                way: last.way,
+                offset: last.offset + last.kmers - 1,
+            };
+            let rival = match self.sides.is_some() && !strain {
+                true => rival_of(larger.count(way) * 100 / larger.kmers(way)),
+                false => u64::MAX,
+            };
+            self.fill(end, rival, &mut filled);
+        }
+        filled
+    }
+
     /// The depth of a k-mer that is there, in hundredths.
     fn depth(&self, kmer: Kmer<W>) -> Option<u64> {
         let codes: Vec<u8> = (0..self.k).rev().map(|place| kmer.base(place)).collect();

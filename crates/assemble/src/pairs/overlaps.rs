@@ -72,7 +72,7 @@ mod tests {
             let mut pieces = Pieces::default();
             pieces.push(&genome[..500], 500);
             pieces.push(&genome[500 - overlap..], 400);
-            compact(k, &pieces)
+            compact(k, &pieces, 1)
         };
         let mut counts = vec![0; 300];
         counts.extend([100; 101]);
