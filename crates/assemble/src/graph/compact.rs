@@ -106,7 +106,11 @@ fn for_each_pair<const W: usize>(
             ends.map(|ends| std::mem::take(&mut ends[thread])).collect()
         };
         let ends: Vec<Vec<Vec<End>>> = (0..threads).map(of_thread).collect();
-        let found = in_threads(ends, |ends| pairs_of(k, sequences, ends.concat(), &find));
+        let found = in_threads(ends, |lists| {
+            let ends = lists.concat();
+            drop(lists);
+            pairs_of(k, sequences, ends, &find)
+        });
         found.into_iter().flatten().for_each(&mut each);
     }
 }
