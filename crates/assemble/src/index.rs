@@ -4,12 +4,11 @@ mod places;
 
 use std::ops::Range;
 
-use gyrase_work::run_of;
+use gyrase_work::{in_threads, run_of};
 
 use crate::graph::{Graph, Way};
 use crate::reads::Block;
 use crate::rolling::{Rolling, Window};
-use crate::threads::in_threads;
 use crate::{BaseSlice, Error};
 use places::Places;
 

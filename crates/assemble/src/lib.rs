@@ -62,7 +62,6 @@ mod starts;
 mod statistics;
 mod strains;
 mod supported;
-mod threads;
 mod together;
 pub mod unitigs;
 mod walk;

@@ -1,10 +1,9 @@
 //! Where a text has what is looked for, by key.
 
-use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use gyrase_work::{in_parallel, prefer_large_pages, prefetch};
+use gyrase_work::{in_threads, prefer_large_pages, prefetch};
 
 /// What has keys in a text.
 pub(crate) trait Keyed: Sync {
@@ -36,9 +35,9 @@ impl Positions {
         let count = |stretch| {
             let mut counts = vec![0_u32; keys];
             keyed.of(stretch, |key, _| counts[key] += 1);
-            Ok::<_, Infallible>(counts)
+            counts
         };
-        let Ok(mut next) = in_parallel(stretches.clone(), count);
+        let mut next = in_threads(stretches.clone(), count);
         let mut starts = Vec::with_capacity(keys + 1);
         let mut sum = 0;
         for key in 0..keys {
@@ -57,9 +56,8 @@ impl Positions {
                 positions[next[key] as usize].store(position, Relaxed);
                 next[key] += 1;
             });
-            Ok::<_, Infallible>(())
         };
-        let Ok(_) = in_parallel(stretches.into_iter().zip(next).collect(), place);
+        in_threads(stretches.into_iter().zip(next).collect(), place);
         Positions { starts, positions }
     }
 
@@ -98,9 +96,9 @@ impl Positions {
                     next[part] += 1;
                 }
             }
-            Ok::<_, Infallible>(starts)
+            starts
         };
-        let Ok(of_shares) = in_parallel(shares.collect(), divide);
+        let of_shares = in_threads(shares.collect(), divide);
         let mut starts = Vec::with_capacity(keys * parts + 1);
         prefer_large_pages(starts.spare_capacity_mut());
         of_shares

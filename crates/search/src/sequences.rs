@@ -3,7 +3,6 @@
 mod slices;
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -12,7 +11,7 @@ use gyrase_align::nucleotide::{self, is_gap};
 use gyrase_align::packed::Packed;
 use gyrase_align::residue::{self, BORDER, LETTERS, code};
 use gyrase_seqdb::{Entry, Molecule, SequenceSource};
-use gyrase_work::{Progress, in_parallel, prefer_large_pages};
+use gyrase_work::{Progress, in_threads, prefer_large_pages};
 
 use crate::error::SearchError;
 use crate::frames::Frames;
@@ -613,12 +612,8 @@ impl Sequences {
                 let whole = 0..own.len() - 1;
                 own[whole.clone()].copy_from_slice(&frames.read(&codes(number), &whole, frame));
             }
-            Ok::<_, Infallible>(())
         };
-        let Ok(_) = match threads {
-            1 => shares.into_iter().map(read).collect::<Result<Vec<()>, _>>(),
-            _ => in_parallel(shares, read),
-        };
+        in_threads(shares, read);
         part
     }
 

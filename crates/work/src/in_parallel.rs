@@ -1,5 +1,6 @@
 //! A thread for each item.
 
+use std::convert::Infallible;
 use std::panic::resume_unwind;
 use std::sync::Mutex;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -39,6 +40,16 @@ pub fn in_parallel<I: Send, T: Send, E: Send>(
                 .collect())
         }
     }
+}
+
+/// What is made of each item by what cannot fail, in order: by a thread for each, where there are
+/// several.
+pub fn in_threads<I: Send, T: Send>(items: Vec<I>, make: impl Fn(I) -> T + Sync) -> Vec<T> {
+    if items.len() < 2 {
+        return items.into_iter().map(make).collect();
+    }
+    let Ok(made) = in_parallel(items, |item| Ok::<_, Infallible>(make(item)));
+    made
 }
 
 /// Runs `work` on a thread for each number below `count`. Threads are started here alone, which

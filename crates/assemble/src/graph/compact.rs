@@ -3,12 +3,11 @@
 use std::ops::Range;
 
 use gyrase_kmer::{Key, Kmer, with_words};
-use gyrase_work::run_of;
+use gyrase_work::{in_threads, run_of};
 
 use super::nodes::{Graph, Pieces, shape_of};
 use super::sequences::{Extended, Sequences};
 use super::way::Way;
-use crate::threads::in_threads;
 use crate::{BaseSlice, BaseString};
 
 /// Ends of sequences that are looked at together; tests have few.

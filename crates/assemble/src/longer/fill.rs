@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use gyrase_kmer::Kmer;
+use gyrase_work::in_threads;
 
 use super::crossings::Crossings;
 use super::found::Found;
@@ -10,7 +11,6 @@ use crate::config::Sample;
 use crate::graph::{Graph, Way, kmer_of};
 use crate::solid::GOES_ON;
 use crate::strains::sides;
-use crate::threads::in_threads;
 use crate::walk::{Step, Walker};
 
 /// k-mers that are looked at behind one end: beyond that there is no telling where it goes on.

@@ -1,12 +1,11 @@
 //! Words of queries in the order of their keys: all threads put some of the words where those of
 //! the same part of the keys are, then each sorts some parts.
 
-use std::convert::Infallible;
 use std::ops::Range;
 use std::slice::IterMut;
 
 use gyrase_align::packed::Packed;
-use gyrase_work::{in_parallel, prefer_large_pages};
+use gyrase_work::{in_threads, prefer_large_pages};
 
 use super::words::{BEFORE, Entry, FIRST_OF_QUERY, Words};
 
@@ -58,16 +57,13 @@ impl Words {
         threads: usize,
     ) {
         let shares = cut(starts, count.div_ceil(threads).max(1));
-        let counts = |starts: &Vec<Range<usize>>| Ok::<_, Infallible>(self.counts(starts));
-        let Ok(counts) = in_parallel(shares.iter().collect(), counts);
+        let counts = in_threads(shares.iter().collect(), |starts| self.counts(starts));
         let mut entries = vec![[0; 2]; count + self.parts()];
         prefer_large_pages(&mut entries);
         let shares = shares.into_iter().zip(places(&mut entries, &counts));
-        let put = |(starts, places)| {
-            self.put(starts, places);
-            Ok::<_, Infallible>(())
-        };
-        let Ok(_) = in_parallel(shares.collect(), put);
+        in_threads(shares.collect(), |(starts, places)| {
+            self.put(starts, places)
+        });
         let blocks = (1_usize << self.key_bits).div_ceil(64);
         let (mut present, mut before) = (vec![0; blocks], vec![0; blocks]);
         let mut windows = vec![0; if self.step == 1 { entries.len() } else { 0 }];
@@ -84,11 +80,8 @@ impl Words {
             present: &mut present,
             before: &mut before,
         };
-        let sort = |parts| {
-            self.sort_parts(masked, &words, parts);
-            Ok::<_, Infallible>(())
-        };
-        let Ok(_) = in_parallel(self.divided(&words, threads, all), sort);
+        let sort = |parts| self.sort_parts(masked, &words, parts);
+        in_threads(self.divided(&words, threads, all), sort);
         (self.entries, self.windows) = (entries, windows);
         (self.present, self.before) = (present, before);
     }
