@@ -12,6 +12,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 
 use gyrase_seqdb::TaxidFilter;
 use gyrase_work::Progress;
@@ -19,6 +20,7 @@ use gyrase_work::Progress;
 use crate::aside::Aside;
 use crate::database::{Database, Filter};
 use crate::indexes::Indexes;
+use crate::nucleotide::WordIndex;
 use crate::open::check_taxids;
 use crate::seeds::bytes_of_indexes;
 use crate::sequences::{Form, LetterCase};
@@ -49,6 +51,13 @@ pub struct FragmentShare {
     pub number: usize,
     /// Shares that there are.
     pub of: usize,
+}
+
+impl FragmentShare {
+    /// Those of so many fragments.
+    pub(crate) fn of(self, fragments: usize) -> impl ExactSizeIterator<Item = usize> {
+        (self.number..fragments).step_by(self.of)
+    }
 }
 
 impl DividedDatabase {
@@ -98,18 +107,30 @@ impl DividedDatabase {
         self.first.parts()
     }
 
-    /// Bytes that all fragments take in memory, in the form in which they are compared as they are.
-    pub fn bytes(&self) -> u64 {
-        let parts = 0..self.first.parts();
-        parts.map(|part| bytes_of(&self.first, part)).sum()
+    /// Bytes that the fragments of a share take in memory, in the form in which they are compared
+    /// as they are: without the indexes of words that are kept of nucleotides once these are
+    /// searched often, and with them.
+    pub fn bytes_of_share(&self, share: FragmentShare) -> [u64; 2] {
+        let words = |part| match self.molecule() {
+            Molecule::Protein => 0,
+            Molecule::Nucleotide => WordIndex::bytes(self.first.of_part(part)[1]),
+        };
+        let own = || share.of(self.first.parts());
+        let without = own().map(|part| bytes_of(&self.first, part)).sum();
+        [without, without + own().map(words).sum::<u64>()]
     }
 
-    /// The same without indexes, which a process keeps where it has room for them.
+    /// The same of all fragments.
+    pub fn bytes(&self) -> [u64; 2] {
+        self.bytes_of_share(FragmentShare { number: 0, of: 1 })
+    }
+
+    /// Bytes of all fragments without indexes, which a process keeps where it has room for them.
     pub fn least_bytes(&self) -> u64 {
         self.first.bytes()
     }
 
-    /// The same in one process that keeps all indexes.
+    /// Bytes in one process that keeps all indexes.
     pub fn bytes_with_indexes(&self) -> u64 {
         let letters = (0..self.first.parts()).map(|part| self.first.of_part(part)[1]);
         self.least_bytes() + Indexes::bytes(self.first.molecule(), letters.sum())
@@ -216,11 +237,18 @@ pub(crate) struct Fragment {
     pub indexes: Indexes,
 }
 
+/// Searches of words in a fragment that take as long as making their index does.
+const OFTEN: u32 = 20;
+
 /// A fragment of a database in a form.
 struct Held {
     database: Arc<Database>,
     part: usize,
     fragment: Arc<Fragment>,
+    /// Searches for which an index of its words is of use.
+    word_searches: u32,
+    /// The index of its words is made, or being made.
+    is_indexed: bool,
 }
 
 impl Held {
@@ -229,7 +257,17 @@ impl Held {
     }
 
     fn bytes(&self) -> u64 {
-        bytes_of(&self.database, self.part)
+        let words = if self.is_indexed {
+            self.bytes_of_words()
+        } else {
+            0
+        };
+        bytes_of(&self.database, self.part) + words
+    }
+
+    /// Bytes of the index of its words, if there is one.
+    fn bytes_of_words(&self) -> u64 {
+        WordIndex::bytes(self.database.of_part(self.part)[1])
     }
 }
 
@@ -239,6 +277,14 @@ pub struct FragmentCache {
     /// The last used is the last.
     held: Vec<Held>,
     read: u64,
+    making: Option<Making>,
+}
+
+/// An index of words that is being made, beside searches.
+struct Making {
+    thread: JoinHandle<()>,
+    /// Bytes that it takes until it is there.
+    beside: u64,
 }
 
 impl FragmentCache {
@@ -248,6 +294,7 @@ impl FragmentCache {
             most,
             held: Vec::new(),
             read: 0,
+            making: None,
         }
     }
 
@@ -256,23 +303,71 @@ impl FragmentCache {
         self.read
     }
 
-    /// A fragment, which is read if it is not held.
+    /// Bytes that are free.
+    fn room(&self) -> u64 {
+        let held: u64 = self.held.iter().map(Held::bytes).sum();
+        let beside = self.making.as_ref().map_or(0, |making| making.beside);
+        self.most.saturating_sub(held + beside)
+    }
+
+    /// Begins to make the index of the words of one fragment, if none is being made, there is one
+    /// that was searched so often without that making it takes no longer, and room for it; whether
+    /// it did. Searches give the same with it, and sooner.
+    pub fn index_words(&mut self, threads: usize) -> bool {
+        self.making.take_if(|making| making.thread.is_finished());
+        if self.making.is_some() {
+            return false;
+        }
+        let room = self.room();
+        let is_due = |held: &&mut Held| {
+            let making = 2 * held.bytes_of_words();
+            let is_wanted = held.word_searches >= OFTEN && !held.is_indexed;
+            is_wanted && (1..=room).contains(&making)
+        };
+        let Some(held) = self.held.iter_mut().find(is_due) else {
+            return false;
+        };
+        held.is_indexed = true;
+        let (fragment, beside) = (Arc::clone(&held.fragment), held.bytes_of_words());
+        let thread = thread::spawn(move || {
+            fragment.indexes.index_words(&fragment.subjects, threads);
+        });
+        self.making = Some(Making { thread, beside });
+        true
+    }
+
+    /// Waits until no index is being made.
+    pub fn finish_indexing(&mut self) {
+        // Nothing is lost with an index that could not be made.
+        let made = self.making.take().map(|making| making.thread.join());
+        drop(made);
+    }
+
+    /// A fragment, which is read if it is not held, for a search that may want an index of its
+    /// words.
     pub(crate) fn get(
         &mut self,
         database: &Arc<Database>,
         part: usize,
+        wants_words: bool,
         progress: &Progress,
     ) -> Result<Arc<Fragment>, SearchError> {
         if let Some(place) = self.held.iter().position(|held| held.is(database, part)) {
-            let held = self.held.remove(place);
+            let mut held = self.held.remove(place);
             let fragment = Arc::clone(&held.fragment);
+            held.word_searches = held.word_searches.saturating_add(wants_words.into());
             self.held.push(held);
             return Ok(fragment);
         }
         let bytes = bytes_of(database, part);
-        let room = self.most.checked_sub(bytes);
-        let room = room.ok_or(SearchError::Memory { least: bytes })?;
-        while self.held.iter().map(Held::bytes).sum::<u64>() > room {
+        if bytes > self.most {
+            return Err(SearchError::Memory { least: bytes });
+        }
+        if self.room() < bytes {
+            // What is taken out is to be free.
+            self.finish_indexing();
+        }
+        while self.room() < bytes {
             self.held.remove(0);
         }
         let fragment = Arc::new(Fragment {
@@ -284,6 +379,8 @@ impl FragmentCache {
             database: Arc::clone(database),
             part,
             fragment: Arc::clone(&fragment),
+            word_searches: u32::from(wants_words),
+            is_indexed: false,
         });
         Ok(fragment)
     }

@@ -140,7 +140,7 @@ impl Engine for Nucleotides<'_> {
                 wanted: &wanted,
                 most: most.checked_sub(found.len()).ok_or(Ended::TooMany)?,
                 threads: self.threads,
-                index: self.index.filter(|index| index.has(seed)),
+                index: self.index.filter(|_| WordIndex::is_of(seed)),
             };
             found.append(&mut search.matches(progress)?);
         }

@@ -282,6 +282,11 @@ impl Prepared {
         }
     }
 
+    /// Whether an index of the words of subjects is of use.
+    pub(crate) fn wants_words(&self) -> bool {
+        matches!(&self.scoring, AnyScoring::Nucleotide(scoring) if scoring.wants_words())
+    }
+
     /// What finds matches in subjects and aligns them.
     pub(crate) fn engine<'e>(
         &'e self,
@@ -311,7 +316,7 @@ impl Prepared {
                 subjects,
                 scoring,
                 threads,
-                index: indexes.and_then(|indexes| indexes.words.as_ref()),
+                index: indexes.and_then(|indexes| indexes.words.get()),
             }),
             (AnyScoring::Protein(scoring), Sensitivity::Exhaustive) => Box::new(Exhaustive {
                 subjects,

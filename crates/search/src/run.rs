@@ -62,12 +62,12 @@ impl DividedDatabase {
         mut found: impl FnMut(Vec<u8>) -> Result<(), E>,
     ) -> Result<(), E> {
         let prepared = Prepared::new(config, Source::Divided(self), false, &Ok, progress)?;
-        let own = (share.number..prepared.database.parts()).step_by(share.of);
+        let own = share.of(prepared.database.parts());
         progress.start_counting("search", own.len() as u64, "fragments");
         for part in own {
             progress.go_on().map_err(SearchError::from)?;
             let quiet = progress.of_part();
-            let fragment = cache.get(&prepared.database, part, &quiet)?;
+            let fragment = cache.get(&prepared.database, part, prepared.wants_words(), &quiet)?;
             let Fragment { subjects, indexes } = &*fragment;
             let all = 0..prepared.queries.len();
             let of_part = parts::find(&prepared, (subjects, Some(indexes)), all, &quiet)?;

@@ -149,7 +149,7 @@ fn what_is_held_is_not_read_again() {
     let divided = DividedDatabase::open(files, 4, 1, &Progress::default()).unwrap();
     let mut two = [(); 2].map(|()| FragmentCache::new(ENOUGH));
     let (_, first) = found(&divided, &config, &mut two);
-    assert_eq!(first, divided.bytes());
+    assert_eq!(first, divided.bytes()[0]);
     let (_, second) = found(&divided, &config, &mut two);
     assert_eq!(second, 0);
     // The first has every other fragment.
@@ -171,6 +171,46 @@ fn what_is_held_is_not_read_again() {
         |_| Ok(()),
     );
     assert!(matches!(refused, Err(SearchError::Memory { .. })));
+}
+
+#[test]
+fn words_of_what_is_searched_often_are_indexed() {
+    let place = Place::new();
+    let config = Config {
+        program: Some(Program::Blastn),
+        memory: ENOUGH,
+        ..nucleotides(&place)
+    };
+    let other = Config {
+        program: Some(Program::DcMegablast),
+        ..config.clone()
+    };
+    let files = config.subjects.clone();
+    let divided = DividedDatabase::open(files, 2, 1, &Progress::default()).unwrap();
+    let caches = |most| [FragmentCache::new(most)];
+    let [mut with_room, mut least, mut of_other] = [ENOUGH, divided.bytes()[1], ENOUGH].map(caches);
+    let (expected, _) = found(&divided, &config, &mut with_room);
+    for _ in 0..20 {
+        assert_eq!(found(&divided, &config, &mut least).0, expected);
+        found(&divided, &other, &mut of_other);
+        found(&divided, &config, &mut with_room);
+    }
+    // An index needs as much again while it is made.
+    let most = divided.fragments();
+    for (cache, indexes) in [
+        (&mut least, most - 1),
+        (&mut of_other, 0),
+        (&mut with_room, most),
+    ] {
+        let make = || {
+            let begun = cache[0].index_words(2);
+            cache[0].finish_indexing();
+            begun
+        };
+        let made = std::iter::repeat_with(make).take_while(|&made| made);
+        assert_eq!(made.count(), indexes);
+    }
+    assert_eq!(found(&divided, &config, &mut with_room), (expected, 0));
 }
 
 #[test]

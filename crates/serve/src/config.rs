@@ -94,8 +94,8 @@ impl Config {
 pub struct Workers {
     /// The command of each, with its arguments.
     pub commands: Vec<Vec<OsString>>,
-    /// How many workers a job gets, and which.
-    pub policy: Policy,
+    /// How many workers a job gets, and which; as their memory has it where nothing is said.
+    pub policy: Option<Policy>,
     /// Bytes that fragments may take in the memory of each.
     pub memory: u64,
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use gyrase_schedule::PartitionSizes;
 use gyrase_search::{
     DatabaseMemory, DatabaseSize, DividedDatabase, Molecule, OpenDatabase, SearchError, TaxidFilter,
 };
@@ -11,7 +10,7 @@ use gyrase_work::Progress;
 use crate::ServeError;
 use crate::config::{Config, NamedDatabase, Workers};
 use crate::reads::ReadDatabase;
-use crate::workers::partition_sizes;
+use crate::workers::Sharing;
 
 /// Bytes that jobs need beside databases.
 const LEAST: u64 = 64 << 20;
@@ -57,14 +56,6 @@ impl Searched {
         match self {
             Searched::Open(open) => open.check(taxids),
             Searched::Divided(divided) => divided.check(taxids),
-        }
-    }
-
-    /// Bytes that it takes in workers, once all of it is there.
-    pub fn bytes_of_workers(&self) -> u64 {
-        match self {
-            Searched::Open(_) => 0,
-            Searched::Divided(divided) => divided.bytes(),
         }
     }
 
@@ -145,16 +136,16 @@ impl Databases {
         Ok(databases)
     }
 
-    /// How many workers may share a job in each.
+    /// How jobs are given to workers.
     ///
     /// # Errors
-    /// All workers do not hold one.
-    pub fn partition_sizes(&self, workers: &Workers) -> Result<Vec<PartitionSizes>, ServeError> {
-        let of = |served: &Served| {
-            let bytes = served.searched.bytes_of_workers();
-            partition_sizes(workers, &served.named.name, bytes)
-        };
-        self.all.iter().map(of).collect()
+    /// All workers do not hold a database.
+    pub fn sharing(&self, workers: &Workers) -> Result<Sharing, ServeError> {
+        let divided = self.all.iter().filter_map(|served| match &served.searched {
+            Searched::Open(_) => None,
+            Searched::Divided(divided) => Some((&served.named.name[..], divided)),
+        });
+        Sharing::of(workers, &divided.collect::<Vec<_>>())
     }
 
     /// Those that are searched, in the order in which people see them.

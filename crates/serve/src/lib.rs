@@ -39,7 +39,6 @@ use std::thread;
 use std::time::Duration;
 
 use gyrase_files::Confinement;
-use gyrase_schedule::PartitionSizes;
 use gyrase_work::Progress;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -59,7 +58,7 @@ use engine::{Engine, Lane, scratch_folder};
 use http::{App, Webhooks};
 use reads::ReadFolder;
 use store::Store;
-use workers::{Dispatcher, Event};
+use workers::{Dispatcher, Event, Sharing};
 
 /// How often the service looks whether it is asked to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -90,11 +89,9 @@ pub fn run(
     let tls = config.tls.as_ref().map(http::tls).transpose()?;
     let webhooks = Webhooks::of(&config)?;
     let databases = Databases::open(&config, progress)?;
-    let sizes = config
-        .workers
-        .as_ref()
-        .map(|workers| databases.partition_sizes(workers))
-        .transpose()?;
+    let workers = config.workers.as_ref();
+    let sharing = workers.map(|workers| databases.sharing(workers));
+    let sharing = sharing.transpose()?;
     let store = Arc::new(Store::open(&config.jobs)?);
     let scratch = emptied(scratch_folder(&config.jobs))?;
     // A store that fails knows nothing: then nothing is removed.
@@ -113,7 +110,7 @@ pub fn run(
         let service = thread::Builder::new().name("service".into());
         let serving = || {
             confine(&app);
-            serve(app, sizes, ((listener, tls), own), progress)
+            serve(app, sharing, ((listener, tls), own), progress)
         };
         let serving = service.spawn_scoped(scope, serving)?;
         serving.join().unwrap_or_else(|panic| resume_unwind(panic))
@@ -183,7 +180,7 @@ type Listeners = ((TcpListener, Option<TlsAcceptor>), Option<TcpListener>);
 /// Answers requests and does jobs until `progress` is cancelled.
 fn serve(
     app: Arc<App>,
-    sizes: Option<Vec<PartitionSizes>>,
+    sharing: Option<Sharing>,
     ((listener, tls), own): Listeners,
     progress: &Progress,
 ) -> Result<(), ServeError> {
@@ -197,8 +194,8 @@ fn serve(
     let own = own.map(tokio::net::TcpListener::from_std).transpose()?;
     drop(entered);
     let engine = Arc::clone(&app.engine);
-    let workers = engine.config().workers.as_ref().zip(sizes);
-    let dispatcher = workers.map(|(workers, sizes)| Dispatcher::new(&engine, workers, sizes));
+    let workers = engine.config().workers.as_ref().zip(sharing);
+    let dispatcher = workers.map(|(workers, sharing)| Dispatcher::new(&engine, workers, sharing));
     let (end, ended) = watch::channel(false);
     let connections = engine.config().limits.connections;
     let router = http::router(Arc::clone(&app));

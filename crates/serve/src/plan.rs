@@ -1,15 +1,18 @@
 //! What a service will take, before it opens a database.
 
-use gyrase_search::DatabaseSize;
+use gyrase_schedule::Policy;
+use gyrase_search::{DatabaseSize, DividedDatabase};
 
 use crate::ServeError;
 use crate::config::{Config, NamedDatabase, Workers};
 use crate::databases::{self, divided};
-use crate::workers::partition_sizes;
+use crate::workers::Sharing;
 
 /// What a service takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServePlan {
+    /// How many workers a job gets, and which; none where the service searches by itself.
+    pub policy: Option<Policy>,
     /// Of each database that is searched.
     pub databases: Vec<DatabasePlan>,
     /// Of each database for reads.
@@ -49,23 +52,31 @@ pub struct ReadDatabasePlan {
 pub fn plan(config: &Config) -> Result<ServePlan, ServeError> {
     let pool = config.workers.as_ref();
     let fragments = pool.map_or(1, Workers::fragments);
-    let of = |named: &NamedDatabase| {
+    let (searched, of_reads) = config.by_use();
+    let open = |named: &NamedDatabase| {
         let divided = divided(named, fragments, config.threads)?;
+        Ok((named.name.clone(), divided))
+    };
+    let searched: Vec<_> = searched.map(open).collect::<Result<_, ServeError>>()?;
+    let divided: Vec<_> = searched
+        .iter()
+        .map(|(name, divided)| (&name[..], divided))
+        .collect();
+    let sharing = pool.map(|pool| Sharing::of(pool, &divided)).transpose()?;
+    let of = |(number, &(name, divided)): (usize, &(&str, &DividedDatabase))| {
+        let sizes = sharing.as_ref().map(|sharing| sharing.sizes[number]);
         let with_indexes = match pool {
-            Some(_) => divided.bytes(),
+            Some(_) => divided.bytes()[1],
             None => divided.bytes_with_indexes(),
         };
-        let bytes = [divided.least_bytes(), with_indexes];
-        let sizes = pool.map(|pool| partition_sizes(pool, &named.name, bytes[1]));
-        Ok(DatabasePlan {
-            name: named.name.clone(),
+        DatabasePlan {
+            name: name.into(),
             size: divided.size(),
-            bytes,
-            workers: sizes.transpose()?.map(|sizes| [sizes.least, sizes.most]),
-        })
+            bytes: [divided.least_bytes(), with_indexes],
+            workers: sizes.map(|sizes| [sizes.least, sizes.most]),
+        }
     };
-    let (searched, of_reads) = config.by_use();
-    let databases: Vec<_> = searched.map(of).collect::<Result<_, ServeError>>()?;
+    let databases: Vec<DatabasePlan> = divided.iter().enumerate().map(of).collect();
     let of_reads = of_reads.map(|named| {
         let database = databases::opened(named, config.threads)?;
         Ok(ReadDatabasePlan {
@@ -89,6 +100,7 @@ pub fn plan(config: &Config) -> Result<ServePlan, ServeError> {
         });
     }
     Ok(ServePlan {
+        policy: sharing.map(|sharing| sharing.policy),
         databases,
         of_reads,
         least_memory,

@@ -217,6 +217,9 @@ impl Serve {
             let (all, each) = (workers.commands.len(), bytes(workers.memory));
             table.row("workers", format!("{all}, with {each} for fragments each"));
         }
+        if let Some(policy) = plan.policy {
+            table.row("policy", policy.name().to_lowercase());
+        }
         table.print()
     }
 

@@ -648,9 +648,19 @@ fn a_plan_of_a_service_holds() {
     let little = [&args[..], &["--workers", "1", "--worker-memory", "64M"]].concat();
     place.fails(&little, 4, &["the database refs takes", "--worker-memory"]);
     let enough = [&args[..], &["--workers", "4", "--worker-memory", "66M"]].concat();
-    assert!(
-        place.ok(&enough).contains("2 to 4 share a job"),
-        "{}",
-        place.ok(&enough)
-    );
+    let shown = place.ok(&enough);
+    assert!(shown.contains("2 to 4 share a job"), "{shown}");
+    // Two workers hold either of two databases, four hold both.
+    let two = ["--db", "same=refs", "--worker-memory", "66M", "--workers"];
+    for (workers, policy) in [
+        (&["2"][..], "rmap-plard"),
+        (&["4"], "rmap"),
+        (&["4", "--policy", "fix-s"], "fix-s"),
+    ] {
+        let shown = place.ok(&[&args[..], &two, workers].concat());
+        assert!(
+            shown.contains(&format!("\npolicy          {policy}\n")),
+            "{shown}"
+        );
+    }
 }

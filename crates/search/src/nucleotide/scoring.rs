@@ -11,6 +11,7 @@ use gyrase_align::statistics::protein::Protein;
 use gyrase_align::statistics::{Costs, Karlin};
 
 use super::options::Setting;
+use super::word_index::WordIndex;
 use crate::protein_options::CompositionMode;
 use crate::scoring::{PairScores, ScoringSystem, coverage};
 use crate::{DatabaseSize, HitLimits, SearchError};
@@ -51,6 +52,14 @@ pub(crate) struct NucleotideScoring {
 }
 
 impl NucleotideScoring {
+    /// Whether words are looked for of which subjects may have an index.
+    pub(crate) fn wants_words(&self) -> bool {
+        self.setting
+            .seeds
+            .iter()
+            .any(|&seed| WordIndex::is_of(seed))
+    }
+
     /// # Errors
     /// There are no statistics for these scores.
     pub(super) fn new(

@@ -53,8 +53,8 @@ impl WordIndex {
         }
     }
 
-    /// Whether it has the words of a seed.
-    pub(super) fn has(&self, seed: Seed) -> bool {
+    /// Whether it is of the words of a seed.
+    pub(super) fn is_of(seed: Seed) -> bool {
         seed == SEED
     }
 

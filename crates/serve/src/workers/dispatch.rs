@@ -8,11 +8,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
-use gyrase_schedule::{NodeId, PartitionSizes, QueryId, Scheduler, Start, Tuning};
+use gyrase_schedule::{NodeId, QueryId, Scheduler, Start, Tuning};
 use gyrase_search::FoundFragments;
 
 use super::event::Event;
 use super::process::WorkerProcess;
+use super::sharing::Sharing;
 use super::wire::{Order, Search, Word};
 use crate::ServeError;
 use crate::config::Workers;
@@ -84,12 +85,11 @@ struct Task {
 }
 
 impl<'e> Dispatcher<'e> {
-    /// A dispatcher whose workers are not started yet, with the sizes of partitions for each
-    /// database.
+    /// A dispatcher whose workers are not started yet.
     pub fn new(
         engine: &'e Engine,
         workers: &'e Workers,
-        sizes: Vec<PartitionSizes>,
+        Sharing { policy, sizes }: Sharing,
     ) -> Dispatcher<'e> {
         let (tell, events) = channel();
         let seat = |_| Seat {
@@ -104,7 +104,7 @@ impl<'e> Dispatcher<'e> {
             workers,
             tell,
             events,
-            scheduler: Scheduler::new(workers.policy, Tuning::default(), 1, sizes),
+            scheduler: Scheduler::new(policy, Tuning::default(), 1, sizes),
             seats: workers.commands.iter().map(seat).collect(),
             tasks: HashMap::new(),
             known: BTreeSet::new(),

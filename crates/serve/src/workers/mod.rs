@@ -16,43 +16,11 @@
 mod dispatch;
 mod event;
 mod process;
+mod sharing;
 mod wire;
 mod worker;
 
-use gyrase_schedule::{PartitionSizes, power_below};
-
-use crate::ServeError;
-use crate::config::Workers;
-
-pub use worker::{WorkerConfig, work};
-
 pub use dispatch::Dispatcher;
 pub use event::Event;
-
-/// How many workers may share a job in a database that takes so many bytes of their memory: so many
-/// at least that they hold it.
-///
-/// # Errors
-/// All of them do not.
-pub fn partition_sizes(
-    workers: &Workers,
-    name: &str,
-    bytes: u64,
-) -> Result<PartitionSizes, ServeError> {
-    let most = power_below(workers.commands.len());
-    let least = bytes.div_ceil(workers.memory.max(1)).max(1);
-    let least = least.next_power_of_two();
-    if least > most as u64 || workers.memory == 0 {
-        return Err(ServeError::Workers {
-            name: name.into(),
-            bytes,
-            workers: most,
-            memory: workers.memory * most as u64,
-        });
-    }
-    Ok(PartitionSizes {
-        least: least as usize,
-        medium: 1 << ((least.ilog2() + most.ilog2()) / 2),
-        most,
-    })
-}
+pub use sharing::Sharing;
+pub use worker::{WorkerConfig, work};

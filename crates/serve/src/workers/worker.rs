@@ -151,6 +151,7 @@ impl<W: Write> Worker<W> {
             if say(&mut self.output, &word, b"").is_err() {
                 return;
             }
+            self.cache.index_words(self.config.threads);
         }
     }
 

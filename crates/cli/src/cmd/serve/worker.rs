@@ -39,8 +39,9 @@ pub struct WorkerOptions {
     worker_threads: Option<usize>,
 
     /// How many workers a job gets, and which: fix-s, fix-m, fix-l or rmap, alone or with -plard
-    #[arg(long, value_name = "POLICY", default_value = "rmap-plard")]
-    policy: Policy,
+    /// [default: rmap where workers hold all databases together, or else rmap-plard]
+    #[arg(long, value_name = "POLICY")]
+    policy: Option<Policy>,
 }
 
 impl WorkerOptions {
