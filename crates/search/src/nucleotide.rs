@@ -11,6 +11,7 @@ mod evaluate;
 mod filter;
 mod join;
 mod options;
+mod pairs;
 mod scoring;
 mod search;
 mod seed;
@@ -32,6 +33,7 @@ use crate::{DatabaseSize, HitLimits, Program, SearchError, Sequences};
 use aligned::Aligned;
 use alignments::{Locus, LocusAligner};
 use options::Setting;
+use pairs::Pairs;
 use search::Search;
 use words::Words;
 
@@ -118,6 +120,7 @@ impl Engine for Nucleotides<'_> {
         let setting = &self.scoring.setting;
         let letters = queries.text().len();
         let words = Words::bytes(letters, setting) + of_threads(self.threads, setting, letters);
+        let words = words + self.index.map_or(0, |_| self.threads as u64 * Pairs::BYTES);
         let matches = words.div_ceil(3 * size_of::<Match>() as u64) as usize;
         if queries.total() == 0 || self.subjects.total() == 0 {
             return Ok(Vec::new());

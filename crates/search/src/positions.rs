@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use gyrase_work::{in_threads, prefer_large_pages, prefetch};
 
+/// Positions in a line of the cache.
+const POSITIONS_OF_LINE: usize = 64 / size_of::<u32>();
+
 /// What has keys in a text.
 pub(crate) trait Keyed: Sync {
     /// Gives `each` the keys of a stretch and their positions, in ascending order.
@@ -125,18 +128,6 @@ impl Positions {
         self.from(key).take(self.count(key))
     }
 
-    /// Those of a key, some at a time.
-    #[inline(always)]
-    pub(crate) fn some(
-        &self,
-        key: usize,
-        at_once: usize,
-    ) -> impl Iterator<Item = impl Iterator<Item = u32> + Clone + '_> {
-        let own = self.starts[key] as usize..self.starts[key + 1] as usize;
-        let some = self.positions[own].chunks(at_once);
-        some.map(|some| some.iter().map(|position| position.load(Relaxed)))
-    }
-
     /// Those of a key, and behind them those of all keys after it.
     #[inline(always)]
     pub(crate) fn from(&self, key: usize) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
@@ -144,10 +135,19 @@ impl Positions {
         positions.map(|position| position.load(Relaxed))
     }
 
-    /// Asks the processor for the first ones of a key.
+    /// Asks the processor for where those of a key are.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, key: usize) {
-        prefetch(&self.positions, self.starts[key] as usize);
+    pub(crate) fn prefetch_start(&self, key: usize) {
+        prefetch(&self.starts, key);
+    }
+
+    /// Asks the processor for the first ones of a key, so many at least.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, key: usize, first: usize) {
+        let start = self.starts[key] as usize;
+        for line in (0..first).step_by(POSITIONS_OF_LINE) {
+            prefetch(&self.positions, start + line);
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use gyrase_work::{Progress, in_parallel, prefetch};
 
 use super::coarse::{Coarse, PLACES, WINDOWS};
 use super::filter::Filter;
+use super::pairs::Pairs;
 use super::search::{Search, Stretch};
 use super::segments::Segments;
 use super::word_index::{FIRST, WordIndex};
@@ -31,8 +32,8 @@ const AT_ONCE: usize = 256;
 /// Keys that are looked up in an index at a time, and how many before their words are read.
 const KEYS_AT_ONCE: usize = 1 << 10;
 const KEYS_AHEAD: usize = 4;
-/// Words around which bases are asked for before they are read.
-const AHEAD: usize = 64;
+/// Pairs of words around which bases are asked for before they are read.
+const AHEAD: usize = 32;
 /// Bases that are gone through in the time in which a word is looked at by its place.
 const BASES_OF_WORD: usize = 4;
 
@@ -119,6 +120,7 @@ struct Join<'s> {
     /// Where the stretch of kept words begins: at the first base of a window.
     base: usize,
     parts: Parts,
+    pairs: Pairs,
     /// Numbers of words of queries, and where they are in the stretch.
     passed: Vec<(u32, u32)>,
     segments: Segments<'s>,
@@ -132,6 +134,7 @@ impl<'s> Join<'s> {
             kernels: Kernels::detect(),
             base: 0,
             parts: Parts::new(search.words),
+            pairs: Pairs::new(search.index.map_or(0, |_| search.subjects.packed().len())),
             passed: Vec::new(),
             segments: Segments::new(search, filter),
         }
@@ -171,37 +174,47 @@ impl<'s> Join<'s> {
 
     #[inline(always)]
     fn compare_keys(&mut self, index: &WordIndex, keys: &[u32]) {
-        let (words, filter) = (self.search.words, self.filter);
-        let packed = self.search.subjects.packed();
-        let stretch = Stretch { packed, base: 0 };
-        // What is read soon is asked for: places of words, and then what is around the next ones.
-        let of_key = |(number, &key): (usize, &u32)| {
+        let words = self.search.words;
+        for (number, &key) in keys.iter().enumerate() {
+            if let Some(&later) = keys.get(number + 2 * KEYS_AHEAD) {
+                index.prefetch_start(later as usize);
+            }
             if let Some(&later) = keys.get(number + KEYS_AHEAD) {
                 index.prefetch(later as usize);
             }
-            let numbers = words.of(words.place(key as usize));
-            let some = index.some(key as usize, AHEAD);
-            some.map(move |entries| (numbers.clone(), entries))
-        };
-        let mut all = keys.iter().enumerate().flat_map(of_key).peekable();
-        let mut passed = 0;
-        self.passed.resize(2 * AT_ONCE, (0, 0));
-        while let Some((numbers, entries)) = all.next() {
-            if let Some((_, next)) = all.peek() {
-                let starts = next.clone().map(|entry| start(entry) as usize - BEFORE);
-                starts.for_each(|at| packed.prefetch_window(at));
-            }
-            for entry in entries {
-                let at = start(entry);
-                let window = noted(packed.window(at as usize - BEFORE), entry);
-                for number in numbers.clone() {
-                    self.passed[passed] = (number as u32, at);
-                    passed += usize::from(filter.passes(differing(window ^ words.window(number))));
-                    if passed == self.passed.len() {
-                        self.segments.look_at(stretch, &self.passed);
-                        passed = 0;
+            for number in words.of(words.place(key as usize)) {
+                let goes_on = index.goes_on(words.window(number), key as usize);
+                for entry in index.of(key as usize) {
+                    let (pair, at) = ((number as u32, entry), index.position(entry) as usize);
+                    if let Some(part) = self.pairs.keep(pair, at, !goes_on(entry)) {
+                        self.compare_pairs(index, part);
                     }
                 }
+            }
+        }
+    }
+
+    /// Compares the bases around the pairs of words of a part of the subjects.
+    #[inline(always)]
+    fn compare_pairs(&mut self, index: &WordIndex, part: usize) {
+        let (words, filter) = (self.search.words, self.filter);
+        let packed = self.search.subjects.packed();
+        let stretch = Stretch { packed, base: 0 };
+        let pairs = self.pairs.take(part);
+        self.passed.resize(AT_ONCE, (0, 0));
+        let mut passed = 0;
+        for (place, &(number, entry)) in pairs.iter().enumerate() {
+            if let Some(&(later, entry)) = pairs.get(place + AHEAD) {
+                packed.prefetch_window(index.position(entry) as usize - BEFORE);
+                prefetch(&words.windows, later as usize);
+            }
+            let at = index.position(entry);
+            let window = noted(packed.window(at as usize - BEFORE), entry);
+            self.passed[passed] = (number, at);
+            passed += usize::from(filter.passes(differing(window ^ words.window(number as usize))));
+            if passed == AT_ONCE {
+                self.segments.look_at(stretch, &self.passed);
+                passed = 0;
             }
         }
         self.segments.look_at(stretch, &self.passed[..passed]);
@@ -210,8 +223,19 @@ impl<'s> Join<'s> {
     /// The matches that were found.
     fn finish(mut self) -> Vec<Match> {
         self.compare_all();
+        self.compare_all_pairs();
         self.segments.go_on();
         self.segments.found
+    }
+
+    fn compare_all_pairs(&mut self) {
+        let Some(index) = self.search.index else {
+            return;
+        };
+        self.kernels.run(
+            #[inline(always)]
+            || (0..self.pairs.parts()).for_each(|part| self.compare_pairs(index, part)),
+        );
     }
 
     fn compare_all(&mut self) {
