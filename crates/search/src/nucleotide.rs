@@ -143,7 +143,9 @@ impl Engine for Nucleotides<'_> {
                 wanted: &wanted,
                 most: most.checked_sub(found.len()).ok_or(Ended::TooMany)?,
                 threads: self.threads,
-                index: self.index.filter(|_| WordIndex::is_of(seed)),
+                index: self
+                    .index
+                    .filter(|_| WordIndex::is_of(seed, setting.step())),
             };
             found.append(&mut search.matches(progress)?);
         }

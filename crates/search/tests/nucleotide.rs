@@ -102,7 +102,14 @@ fn an_index_of_words_changes_no_answer() {
         program: Some(Program::Blastn),
         ..made
     };
-    for config in [made, config("blastn"), config("blastn-short")] {
+    let of_word = |word| {
+        let mut config = made.clone();
+        config.nucleotide.word = Some(word);
+        config
+    };
+    let long = [12, 16, 23].map(of_word);
+    let all = [made, config("blastn"), config("blastn-short")];
+    for config in all.into_iter().chain(long) {
         let expected = report(&config, "6 std score").unwrap();
         for threads in [1, 2, 7] {
             let memory = DatabaseMemory::new(64 << 20, 0);

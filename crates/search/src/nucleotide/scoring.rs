@@ -54,10 +54,8 @@ pub(crate) struct NucleotideScoring {
 impl NucleotideScoring {
     /// Whether words are looked for of which subjects may have an index.
     pub(crate) fn wants_words(&self) -> bool {
-        self.setting
-            .seeds
-            .iter()
-            .any(|&seed| WordIndex::is_of(seed))
+        let (step, mut seeds) = (self.setting.step(), self.setting.seeds.iter());
+        seeds.any(|&seed| WordIndex::is_of(seed, step))
     }
 
     /// # Errors

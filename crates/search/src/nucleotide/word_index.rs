@@ -76,9 +76,10 @@ impl WordIndex {
         }
     }
 
-    /// Whether it is of the words of a seed.
-    pub(super) fn is_of(seed: Seed) -> bool {
-        seed == SEED
+    /// Whether it has the keys of words with a seed, of which every so many are looked up: those of
+    /// parts of long words are others.
+    pub(super) fn is_of(seed: Seed, step: usize) -> bool {
+        seed == SEED && step == 1
     }
 
     /// How many words of a key there are.
