@@ -28,6 +28,7 @@ mod search;
 mod send;
 mod serve;
 mod serve_reads;
+mod served_options;
 mod service;
 mod skewed;
 mod spectrum;
