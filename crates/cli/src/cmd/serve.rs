@@ -218,7 +218,9 @@ impl Serve {
             table.row("workers", format!("{all}, with {each} for fragments each"));
         }
         if let Some(policy) = plan.policy {
-            table.row("policy", policy.name().to_lowercase());
+            let policy = policy.name().to_lowercase();
+            session.note("policy", policy.clone());
+            table.row("policy", policy);
         }
         table.print()
     }

@@ -657,10 +657,10 @@ fn a_plan_of_a_service_holds() {
         (&["4"], "rmap"),
         (&["4", "--policy", "fix-s"], "fix-s"),
     ] {
-        let shown = place.ok(&[&args[..], &two, workers].concat());
-        assert!(
-            shown.contains(&format!("\npolicy          {policy}\n")),
-            "{shown}"
-        );
+        let shown = place.ok(&[&args[..], &two, workers, &report].concat());
+        let row = format!("\npolicy          {policy}\n");
+        assert!(shown.contains(&row), "{shown}");
+        let told: Value = serde_json::from_slice(&place.read("plan.json")).unwrap();
+        assert_eq!(told["policy"], policy);
     }
 }
