@@ -20,9 +20,7 @@ use gyrase_work::Progress;
 use crate::aside::Aside;
 use crate::database::{Database, Filter};
 use crate::indexes::Indexes;
-use crate::nucleotide::WordIndex;
 use crate::open::check_taxids;
-use crate::seeds::bytes_of_indexes;
 use crate::sequences::{Form, LetterCase};
 use crate::{DatabaseSize, Molecule, SearchError, Sequences, WaitingText};
 
@@ -111,13 +109,11 @@ impl DividedDatabase {
     /// as they are: without the indexes of words that are kept of nucleotides once these are
     /// searched often, and with them.
     pub fn bytes_of_share(&self, share: FragmentShare) -> [u64; 2] {
-        let words = |part| match self.molecule() {
-            Molecule::Protein => 0,
-            Molecule::Nucleotide => WordIndex::bytes(self.first.of_part(part)[1]),
-        };
-        let own = || share.of(self.first.parts());
-        let without = own().map(|part| bytes_of(&self.first, part)).sum();
-        [without, without + own().map(words).sum::<u64>()]
+        let own = share.of(self.first.parts());
+        own.map(|part| bytes_of(&self.first, part))
+            .fold([0; 2], |sums, bytes| {
+                [sums[0] + bytes[0], sums[1] + bytes[1]]
+            })
     }
 
     /// The same of all fragments.
@@ -193,14 +189,15 @@ fn divide(
     Ok(database.in_parts_of(all.div_ceil(fragments).max(1)))
 }
 
-/// Bytes of a fragment in memory, with the indexes that are kept of it.
-fn bytes_of(database: &Database, part: usize) -> u64 {
+/// Bytes of a fragment in memory with the indexes that are kept of it: without that of the words of
+/// nucleotides, and with it.
+fn bytes_of(database: &Database, part: usize) -> [u64; 2] {
     let [bytes, letters] = database.of_part(part);
-    let indexes = match database.molecule() {
-        Molecule::Protein => bytes_of_indexes(letters),
-        Molecule::Nucleotide => 0,
-    };
-    bytes + indexes
+    let with_all = bytes + Indexes::bytes(database.molecule(), letters);
+    match database.molecule() {
+        Molecule::Protein => [with_all; 2],
+        Molecule::Nucleotide => [bytes, with_all],
+    }
 }
 
 /// What was found in fragments, until all of them are merged: in memory as far as that goes.
@@ -257,17 +254,15 @@ impl Held {
     }
 
     fn bytes(&self) -> u64 {
-        let words = if self.is_indexed {
-            self.bytes_of_words()
-        } else {
-            0
-        };
-        bytes_of(&self.database, self.part) + words
+        bytes_of(&self.database, self.part)[usize::from(self.is_indexed)]
     }
 
-    /// Bytes of the index of its words, if there is one.
-    fn bytes_of_words(&self) -> u64 {
-        WordIndex::bytes(self.database.of_part(self.part)[1])
+    /// Bytes that the index of its words takes, if there is one, and making it beside.
+    fn bytes_of_words(&self) -> [u64; 2] {
+        let [without, with] = bytes_of(&self.database, self.part);
+        let [_, letters] = self.database.of_part(self.part);
+        let beside = Indexes::bytes_beside(self.database.molecule(), letters);
+        [with - without, beside]
     }
 }
 
@@ -320,7 +315,7 @@ impl FragmentCache {
         }
         let room = self.room();
         let is_due = |held: &&mut Held| {
-            let making = 2 * held.bytes_of_words();
+            let making = held.bytes_of_words().iter().sum();
             let is_wanted = held.word_searches >= OFTEN && !held.is_indexed;
             is_wanted && (1..=room).contains(&making)
         };
@@ -328,7 +323,7 @@ impl FragmentCache {
             return false;
         };
         held.is_indexed = true;
-        let (fragment, beside) = (Arc::clone(&held.fragment), held.bytes_of_words());
+        let (fragment, [_, beside]) = (Arc::clone(&held.fragment), held.bytes_of_words());
         let thread = thread::spawn(move || {
             fragment.indexes.index_words(&fragment.subjects, threads);
         });
@@ -338,9 +333,10 @@ impl FragmentCache {
 
     /// Waits until no index is being made.
     pub fn finish_indexing(&mut self) {
-        // Nothing is lost with an index that could not be made.
-        let made = self.making.take().map(|making| making.thread.join());
-        drop(made);
+        if let Some(making) = self.making.take() {
+            // Nothing is lost with an index that could not be made.
+            let _ = making.thread.join();
+        }
     }
 
     /// A fragment, which is read if it is not held, for a search that may want an index of its
@@ -359,7 +355,7 @@ impl FragmentCache {
             self.held.push(held);
             return Ok(fragment);
         }
-        let bytes = bytes_of(database, part);
+        let [bytes, _] = bytes_of(database, part);
         if bytes > self.most {
             return Err(SearchError::Memory { least: bytes });
         }

@@ -53,7 +53,8 @@ pub(crate) struct Nucleotides<'s> {
     pub subjects: &'s Sequences,
     pub scoring: &'s NucleotideScoring,
     pub threads: usize,
-    /// The words of the subjects, where they are kept from one search to the next.
+    /// The words of the subjects, where they are kept from one search to the next and the scoring
+    /// [wants them](NucleotideScoring::wants_words).
     pub index: Option<&'s WordIndex>,
 }
 
@@ -143,9 +144,7 @@ impl Engine for Nucleotides<'_> {
                 wanted: &wanted,
                 most: most.checked_sub(found.len()).ok_or(Ended::TooMany)?,
                 threads: self.threads,
-                index: self
-                    .index
-                    .filter(|_| WordIndex::is_of(seed, setting.step())),
+                index: self.index,
             };
             found.append(&mut search.matches(progress)?);
         }

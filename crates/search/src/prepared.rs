@@ -316,7 +316,9 @@ impl Prepared {
                 subjects,
                 scoring,
                 threads,
-                index: indexes.and_then(|indexes| indexes.words.get()),
+                index: indexes
+                    .filter(|_| scoring.wants_words())
+                    .and_then(|indexes| indexes.words.get()),
             }),
             (AnyScoring::Protein(scoring), Sensitivity::Exhaustive) => Box::new(Exhaustive {
                 subjects,

@@ -55,7 +55,7 @@ impl NucleotideScoring {
     /// Whether words are looked for of which subjects may have an index.
     pub(crate) fn wants_words(&self) -> bool {
         let (step, mut seeds) = (self.setting.step(), self.setting.seeds.iter());
-        seeds.any(|&seed| WordIndex::is_of(seed, step))
+        seeds.all(|&seed| WordIndex::is_of(seed, step))
     }
 
     /// # Errors

@@ -40,8 +40,10 @@ impl WordIndex {
     /// does not fit, or where so many words are alike that sorting them takes more than is said.
     pub(crate) fn new(subjects: &Sequences, threads: usize) -> Option<WordIndex> {
         let length = subjects.packed().len();
-        let with_bases = length <= 1 << BASE_BEFORE;
-        (length <= FIRST as usize).then(|| WordIndex::made(subjects, with_bases, threads))?
+        if length >= FIRST as usize {
+            return None;
+        }
+        WordIndex::made(subjects, length <= 1 << BASE_BEFORE, threads)
     }
 
     /// The index, with or without the bases before words.
@@ -191,14 +193,14 @@ mod tests {
         let text = b"GATTACAGATTACACCAGTNGATTACAGATTACACCAGTTTTTTTTTTTTTTTTGATTACAGATTACA";
         let mut subjects = Sequences::default();
         for text in [&text[..], &text[3..]] {
-            subjects.push(b"", text).unwrap();
+            subjects.push(b"", text).expect("a few bases");
         }
         let mut subjects = subjects.of(Molecule::Nucleotide);
         subjects.pack();
         let packed = subjects.packed();
         let is_base = |at: usize| packed.others(at) & 1 == 0;
         for with_bases in [true, false] {
-            let index = WordIndex::made(&subjects, with_bases, 2).unwrap();
+            let index = WordIndex::made(&subjects, with_bases, 2).expect("few words are alike");
             let mut words = 0;
             for key in (0..KEYS).filter(|&key| index.count(key) > 0) {
                 for entry in index.of(key) {

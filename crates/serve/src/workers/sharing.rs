@@ -30,19 +30,16 @@ impl Sharing {
     ) -> Result<Sharing, ServeError> {
         let all: Vec<&DividedDatabase> = databases.iter().map(|(_, divided)| *divided).collect();
         // With what makes jobs fast, or else without.
-        let of_all = [1, 0]
-            .into_iter()
-            .find_map(|words| sizes(workers, &all, words));
-        let policy = match (workers.policy, of_all) {
-            (Some(policy), _) => policy,
-            (None, None) => Policy::plard(Sizing::Rmap),
-            (None, Some(sizes)) => {
-                return Ok(Sharing {
-                    policy: Policy::first_available(Sizing::Rmap),
-                    sizes: vec![sizes; databases.len()],
-                });
-            }
-        };
+        let mut of_all = [1, 0].iter().map(|&words| sizes(workers, &all, words));
+        if workers.policy.is_none()
+            && let Some(sizes) = of_all.find_map(|sizes| sizes)
+        {
+            return Ok(Sharing {
+                policy: Policy::first_available(Sizing::Rmap),
+                sizes: vec![sizes; databases.len()],
+            });
+        }
+        let policy = workers.policy.unwrap_or(Policy::plard(Sizing::Rmap));
         let of = |&(name, divided): &(&str, &DividedDatabase)| {
             let most = power_below(workers.commands.len());
             sizes(workers, &[divided], 0).ok_or_else(|| ServeError::Workers {
