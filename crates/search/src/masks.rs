@@ -1,13 +1,12 @@
 //! Masks of queries and subjects: what is too simple to be evidence, or in lower case. No
 //! alignment begins in a mask; where masks are hard its letters match nothing either.
 
-use std::convert::Infallible;
 use std::ops::Range;
 
 use gyrase_align::genetic_code::CODON;
 use gyrase_align::mask::{self, dust::Dust, seg::Seg};
 use gyrase_align::{nucleotide, residue};
-use gyrase_work::in_parallel;
+use gyrase_work::in_threads;
 
 use crate::frames::Frames;
 use crate::nucleotide::MASKED;
@@ -201,16 +200,15 @@ impl QueryMasks {
         threads: usize,
     ) -> Vec<Vec<Range<usize>>> {
         let numbers: Vec<usize> = range.collect();
-        let mask = |numbers: &[usize]| -> Result<Vec<_>, Infallible> {
+        let mask = |numbers: &[usize]| -> Vec<_> {
             let mut simple = Simple::new(self);
             let letters = numbers.iter().map(|&query| queries.residues(query));
-            Ok(letters
+            letters
                 .map(|letters| simple.of_letters(frames, letters))
-                .collect())
+                .collect()
         };
         let each = numbers.len().div_ceil(threads).max(1);
-        let Ok(masked) = in_parallel(numbers.chunks(each).collect(), mask);
-        masked.concat()
+        in_threads(numbers.chunks(each).collect(), mask).concat()
     }
 
     /// What is masked in each frame of a query.
