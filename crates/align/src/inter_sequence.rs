@@ -4,10 +4,12 @@
 //!
 //! Each finds what [`Extension`](crate::gapped::Extension) finds.
 
-use crate::arch::Kernels;
+use gyrase_work::prefetch;
+
 use crate::arch::inter_sequence::{
-    BAND, Band, BandRow, Bests, MIDDLE, NEVER, PAIRS, RING, ROOM, ROWS, Reached,
+    BAND, Band, BandRow, Bests, Cell, MIDDLE, NEVER, PAIRS, RING, ROOM, ROWS, Reached,
 };
+use crate::arch::{Kernels, Lanes};
 use crate::gapped::{Extension, ExtensionLimits, Prefixes, Scores, Step, Walk};
 use crate::greedy::Direction;
 use crate::nucleotide::BASES;
@@ -17,6 +19,8 @@ const MOST_REACHED: usize = 1 << 17;
 /// What is taken for the usual: cells of a row, and rows that a pair goes on behind its best cell.
 const WIDTH: usize = 112;
 const BEHIND: usize = 128;
+/// Rows of which is asked for how their cells were reached before it is read.
+const AHEAD: usize = 12;
 /// Rows before the best cell of a pair whose steps are asked for that there is room for, at least.
 pub const MOST_ROWS: usize = MOST_REACHED / WIDTH - BEHIND;
 
@@ -116,10 +120,9 @@ impl Extensions {
             reward: byte(reward),
             penalty: byte(penalty),
             band: Box::new(Band {
-                best: [never; BAND + 1],
-                gap: [never; BAND + 1],
+                cells: [Cell::NEVER; BAND + 1],
                 kept: MIDDLE..MIDDLE,
-                subject: [never; RING],
+                subject: [Lanes(never); RING],
             }),
             bests: Bests {
                 score: [0; PAIRS],
@@ -222,8 +225,9 @@ impl Extensions {
                 lane.fails = true;
                 break;
             }
-            self.band.best[MIDDLE + end][at] = score as i8;
-            self.band.gap[MIDDLE + end][at] = byte(score - opens);
+            let cell = &mut self.band.cells[MIDDLE + end];
+            cell.best[at] = score as i8;
+            cell.gap[at] = byte(score - opens);
             score -= if end == 0 { opens } else { costs.extend };
             end += 1;
         }
@@ -311,15 +315,15 @@ impl Extensions {
     }
 
     fn is_done(&self, at: usize, lane: &mut Lane) -> bool {
-        let outmost = [self.band.best[0][at], self.band.best[BAND - 1][at]];
+        let outmost = [0, BAND - 1].map(|place| self.band.cells[place].best[at]);
         lane.fails |= outmost != [NEVER; 2] || self.reached.len() > MOST_REACHED;
         lane.fails || self.bests.of_row[at] == NEVER || self.number >= lane.end()
     }
 
     fn clear(&mut self, at: usize) {
-        for place in self.band.kept.clone() {
-            self.band.best[place][at] = NEVER;
-            self.band.gap[place][at] = NEVER;
+        for cell in &mut self.band.cells[self.band.kept.clone()] {
+            cell.best[at] = NEVER;
+            cell.gap[at] = NEVER;
         }
     }
 
@@ -333,10 +337,18 @@ impl Extensions {
         let mut steps = Vec::new();
         if TRACE {
             let mut walk = Walk::from(best);
+            let number = |row: usize, place: usize| {
+                let (first, offset) = self.rows[lane.start + row - 1];
+                (offset + place).wrapping_sub(first)
+            };
             while walk.row > 0 {
-                let (first, offset) = self.rows[lane.start + walk.row - 1];
                 let place = MIDDLE + walk.column - walk.row;
-                let both = self.reached[offset + place - first][at % (PAIRS / 2)];
+                // Most steps stay on their diagonal.
+                prefetch(
+                    &self.reached,
+                    number(walk.row.saturating_sub(AHEAD).max(1), place),
+                );
+                let both = self.reached[number(walk.row, place)][at % (PAIRS / 2)];
                 steps.push(walk.back(both >> (4 * (at / (PAIRS / 2)))));
             }
             steps.extend(std::iter::repeat_n(Step::Subject, walk.column));

@@ -258,12 +258,18 @@ impl Join<'_> {
             return Ok(());
         }
         let Search {
-            queries,
-            subjects,
-            rows,
-            ..
+            queries, subjects, ..
         } = self.search;
         let [queries, subjects] = [queries, subjects].map(|sequences| sequences.text());
+        let prefetch_window = |text: &[u8], position: usize| {
+            let from = position - BEFORE;
+            prefetch(text, from);
+            prefetch(text, from + COLUMNS - 1);
+        };
+        for position in of_queries.clone().take(LANES) {
+            prefetch_window(queries, position);
+            prefetch(self.least, position);
+        }
         let mut taken = [0; LANES];
         while of_subjects.len() > 0 {
             let count = of_subjects.len().min(LANES);
@@ -273,26 +279,37 @@ impl Join<'_> {
                 .load(subjects, lanes.iter().map(|position| position - BEFORE));
             // Those of the next key too: most keys have few.
             ahead.nth(count - 1);
-            for position in ahead.clone().take(LANES) {
-                let from = position - BEFORE;
-                prefetch(subjects, from);
-                prefetch(subjects, from + COLUMNS - 1);
-            }
-            for position in of_queries.clone() {
-                let from = position - BEFORE;
-                let window = queries[from..from + COLUMNS].try_into().expect("a window");
-                let mut passed =
-                    self.kernels
-                        .windows_scoring(rows, window, &self.windows, self.least[position]);
-                while passed != 0 {
-                    let lane = passed.trailing_zeros() as usize;
-                    passed &= passed - 1;
-                    self.extend(position, taken[lane]);
+            let later = ahead.clone().take(LANES);
+            later.for_each(|position| prefetch_window(subjects, position));
+            let mut left = of_queries.clone();
+            while let Some(first) = left.next() {
+                match left.next() {
+                    Some(second) => self.compare([first, second], &taken),
+                    None => self.compare([first], &taken),
                 }
             }
             self.stay_within()?;
         }
         Ok(())
+    }
+
+    /// Compares the windows around some positions of queries with those of subjects that are
+    /// loaded: what scores enough is extended.
+    #[inline(always)]
+    fn compare<const N: usize>(&mut self, of_queries: [usize; N], of_subjects: &[usize]) {
+        let Search { queries, rows, .. } = self.search;
+        let windows = of_queries.map(|position| {
+            let window = &queries.text()[position - BEFORE..][..COLUMNS];
+            (window.try_into().expect("a window"), self.least[position])
+        });
+        let passed = self.kernels.windows_scoring(rows, windows, &self.windows);
+        for (of_query, mut passed) in of_queries.into_iter().zip(passed) {
+            while passed != 0 {
+                let lane = passed.trailing_zeros() as usize;
+                passed &= passed - 1;
+                self.extend(of_query, of_subjects[lane]);
+            }
+        }
     }
 
     /// Extends the match of two positions. No extension leaves its sequences: a border costs more

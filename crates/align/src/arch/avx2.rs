@@ -4,7 +4,9 @@
 use std::arch::x86_64::*;
 use std::array::from_fn;
 
-use super::lanes::{COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Rows, ZERO, unbiased};
+use super::lanes::{
+    COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Lanes, QueryWindow, Rows, ZERO, unbiased,
+};
 use crate::residue::CODES;
 
 /// Lanes of a vector.
@@ -62,27 +64,35 @@ pub(super) unsafe fn transpose(rows: &LaneRows, columns: &mut LaneColumns) {
 /// # Safety
 /// The processor has AVX2.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn windows_scoring(
+pub(super) unsafe fn windows_scoring<const N: usize>(
     rows: &Rows,
-    query: &[u8; COLUMNS],
-    columns: &[[u8; LANES]; COLUMNS],
-    least: i8,
-) -> u64 {
+    queries: [QueryWindow; N],
+    columns: &LaneColumns,
+) -> [u64; N] {
     let zero = _mm256_set1_epi8(ZERO);
-    let (mut score, mut best) = ([zero; 2], [zero; 2]);
-    for (&residue, column) in query.iter().zip(columns) {
-        // SAFETY: forwarded from the caller.
-        let row = unsafe { halves(rows, residue) };
-        for half in 0..2 {
+    let (mut scores, mut best) = ([[zero; 2]; N], [[zero; 2]; N]);
+    for (number, column) in columns.iter().enumerate() {
+        // SAFETY: a column has 64 bytes, and is where a line of the cache is.
+        let codes = [0, HALF].map(|at| unsafe { _mm256_load_si256(column[at..].as_ptr().cast()) });
+        let upper = codes.map(|codes| _mm256_slli_epi16(codes, 3));
+        for (one, (query, _)) in queries.iter().enumerate() {
             // SAFETY: forwarded from the caller.
-            let scores = unsafe { look_up(row, column, half * HALF) };
-            score[half] = _mm256_adds_epi8(score[half], scores);
-            best[half] = _mm256_max_epi8(best[half], score[half]);
+            let [low, high] = unsafe { halves(rows, query[number]) };
+            for half in 0..2 {
+                let low = _mm256_shuffle_epi8(low, codes[half]);
+                let high = _mm256_shuffle_epi8(high, codes[half]);
+                let of_lanes = _mm256_blendv_epi8(low, high, upper[half]);
+                scores[one][half] = _mm256_adds_epi8(scores[one][half], of_lanes);
+                best[one][half] = _mm256_max_epi8(best[one][half], scores[one][half]);
+            }
         }
     }
-    let least = _mm256_set1_epi8(least.saturating_add(ZERO));
-    let [first, second] = best.map(|best| _mm256_movemask_epi8(_mm256_cmpgt_epi8(least, best)));
-    !(u64::from(first as u32) | u64::from(second as u32) << HALF)
+    from_fn(|one| {
+        let least = _mm256_set1_epi8(queries[one].1.saturating_add(ZERO));
+        let below = best[one].map(|best| _mm256_movemask_epi8(_mm256_cmpgt_epi8(least, best)));
+        let [first, second] = below.map(|below| u64::from(below as u32));
+        !(first | second << HALF)
+    })
 }
 
 /// The first and the second half of a row, both twice.
@@ -129,7 +139,7 @@ pub(super) unsafe fn band_scores(
     rows: &Rows,
     gaps: Gaps,
     query: &[u8],
-    columns: &[[u8; LANES]],
+    columns: &[Lanes<u8>],
 ) -> [u8; LANES] {
     // SAFETY: forwarded from the caller.
     let half = |from| unsafe { half_of_bands(rows, gaps, query, columns, from) };
@@ -142,7 +152,7 @@ unsafe fn half_of_bands(
     rows: &Rows,
     gaps: Gaps,
     query: &[u8],
-    columns: &[[u8; LANES]],
+    columns: &[Lanes<u8>],
     from: usize,
 ) -> [u8; HALF] {
     let none = _mm256_set1_epi8(ZERO);
@@ -180,7 +190,7 @@ pub(super) unsafe fn local_scores(
     rows: &Rows,
     gaps: Gaps,
     query: &[u8],
-    columns: &[[u8; LANES]],
+    columns: &[Lanes<u8>],
 ) -> [u8; LANES] {
     // SAFETY: forwarded from the caller.
     let half = |from| unsafe { half_of_local(rows, gaps, query, columns, from) };
@@ -193,7 +203,7 @@ unsafe fn half_of_local(
     rows: &Rows,
     gaps: Gaps,
     query: &[u8],
-    columns: &[[u8; LANES]],
+    columns: &[Lanes<u8>],
     from: usize,
 ) -> [u8; HALF] {
     let none = _mm256_set1_epi8(ZERO);

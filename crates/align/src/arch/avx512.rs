@@ -2,35 +2,39 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;
+use std::array::from_fn;
 
-use super::lanes::{COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Rows, ZERO, unbiased};
+use super::lanes::{
+    COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Lanes, QueryWindow, Rows, ZERO, unbiased,
+};
 use crate::residue::CODES;
 
 /// # Safety
 /// The processor has AVX-512 F, BW and VBMI.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-pub(super) unsafe fn windows_scoring(
+pub(super) unsafe fn windows_scoring<const N: usize>(
     rows: &Rows,
-    query: &[u8; COLUMNS],
-    columns: &[[u8; LANES]; COLUMNS],
-    least: i8,
-) -> u64 {
+    queries: [QueryWindow; N],
+    columns: &LaneColumns,
+) -> [u64; N] {
     let zero = _mm512_set1_epi8(ZERO);
-    let (mut score, mut best) = (zero, zero);
-    for (&residue, column) in query.iter().zip(columns) {
-        let row = &rows[usize::from(residue) % CODES];
-        // SAFETY: a row has 32 bytes and a column 64.
-        let (row, column) = unsafe {
-            (
-                _mm256_loadu_si256(row.as_ptr().cast()),
-                _mm512_loadu_si512(column.as_ptr().cast()),
-            )
-        };
-        let row = _mm512_broadcast_i64x4(row);
-        score = _mm512_adds_epi8(score, _mm512_permutexvar_epi8(column, row));
-        best = _mm512_max_epi8(best, score);
+    let (mut scores, mut best) = ([zero; N], [zero; N]);
+    for (number, column) in columns.iter().enumerate() {
+        // SAFETY: a column has 64 bytes.
+        let column = unsafe { _mm512_load_si512(column.as_ptr().cast()) };
+        for (one, (query, _)) in queries.iter().enumerate() {
+            let row = &rows[usize::from(query[number]) % CODES];
+            // SAFETY: a row has 32 bytes.
+            let row = unsafe { _mm256_loadu_si256(row.as_ptr().cast()) };
+            let row = _mm512_broadcast_i64x4(row);
+            scores[one] = _mm512_adds_epi8(scores[one], _mm512_permutexvar_epi8(column, row));
+            best[one] = _mm512_max_epi8(best[one], scores[one]);
+        }
     }
-    _mm512_cmpge_epi8_mask(best, _mm512_set1_epi8(least.saturating_add(ZERO)))
+    from_fn(|one| {
+        let least = _mm512_set1_epi8(queries[one].1.saturating_add(ZERO));
+        _mm512_cmpge_epi8_mask(best[one], least)
+    })
 }
 
 /// Turns rows into columns: eight rows by words, within each word by bytes, and all by words again.
@@ -106,7 +110,7 @@ pub(super) unsafe fn band_scores(
     rows: &Rows,
     gaps: Gaps,
     query: &[u8],
-    columns: &[[u8; LANES]],
+    columns: &[Lanes<u8>],
 ) -> [u8; LANES] {
     let none = _mm512_set1_epi8(ZERO);
     let (first, more) = (_mm512_set1_epi8(gaps.first), _mm512_set1_epi8(gaps.more));
@@ -116,7 +120,7 @@ pub(super) unsafe fn band_scores(
         // SAFETY: a row has 32 bytes.
         let row = unsafe { _mm256_loadu_si256(rows[usize::from(residue)].as_ptr().cast()) };
         let row = _mm512_broadcast_i64x4(row);
-        let columns: &[[u8; LANES]; COLUMNS] = columns[number..number + COLUMNS]
+        let columns: &LaneColumns = columns[number..number + COLUMNS]
             .try_into()
             .expect("a band of columns");
         let (mut in_subject, mut beside) = (none, none);
@@ -150,7 +154,7 @@ pub(super) unsafe fn local_scores(
     rows: &Rows,
     gaps: Gaps,
     query: &[u8],
-    columns: &[[u8; LANES]],
+    columns: &[Lanes<u8>],
 ) -> [u8; LANES] {
     let none = _mm512_set1_epi8(ZERO);
     let (first, more) = (_mm512_set1_epi8(gaps.first), _mm512_set1_epi8(gaps.more));

@@ -2,7 +2,7 @@
 //! processors: the compiler makes vectors of the lanes.
 
 use super::kernels::Kernels;
-use super::lanes::{COLUMNS, LANES, LaneColumns, LaneRows};
+use super::lanes::{COLUMNS, LANES, LaneColumns, LaneRows, Lanes};
 use super::load::transpose;
 use crate::residue::BORDER;
 
@@ -40,8 +40,8 @@ impl Default for BaseLanes {
     fn default() -> BaseLanes {
         BaseLanes {
             rows: Box::new([[[BORDER; COLUMNS]; LANES]; 2]),
-            query: Box::new([[BORDER; LANES]; COLUMNS]),
-            subject: Box::new([[BORDER; LANES]; COLUMNS]),
+            query: Box::new([Lanes([BORDER; LANES]); COLUMNS]),
+            subject: Box::new([Lanes([BORDER; LANES]); COLUMNS]),
         }
     }
 }
@@ -77,11 +77,11 @@ pub(super) fn gains(costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES]; 2] {
         first,
         more,
     } = costs;
-    let mut best = [[NEVER; LANES]; BAND + 1];
-    let mut in_query = [[NEVER; LANES]; BAND + 1];
+    let mut best = [Lanes([NEVER; LANES]); BAND + 1];
+    let mut in_query = best;
     let mut beside = 0_i8;
     for place in BESIDE..BAND {
-        best[place] = [beside; LANES];
+        best[place] = Lanes([beside; LANES]);
         beside = beside.saturating_sub(if place == BESIDE { first } else { more });
     }
     let (mut highest, mut last) = ([0_i8; LANES], [NEVER; LANES]);
@@ -93,7 +93,7 @@ pub(super) fn gains(costs: BaseCosts, lanes: &BaseLanes) -> [[i8; LANES]; 2] {
             // Before the first base of a subject is none.
             let subject = match (row + place).checked_sub(BESIDE) {
                 Some(column) => &lanes.subject[column],
-                None => &[BORDER; LANES],
+                None => &Lanes([BORDER; LANES]),
             };
             let (above, over) = (best[place + 1], in_query[place + 1]);
             let (now, open) = (&mut best[place], &mut in_query[place]);

@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use super::cells::{BY_QUERY, BY_SUBJECT, QUERY_GOES_ON, SUBJECT_GOES_ON};
 use super::kernels::Kernels;
+use super::lanes::{LANES, Lanes};
 
 /// Pairs that are extended at a time.
-pub(crate) const PAIRS: usize = 64;
+pub(crate) const PAIRS: usize = LANES;
 /// Diagonals of a pair.
 pub(crate) const BAND: usize = 256;
 /// The diagonal of the first bases.
@@ -38,15 +39,30 @@ pub(crate) type Reached = [u8; PAIRS / 2];
 /// The cells of all pairs by diagonal, relative to a base that each pair has of its own (see
 /// [`super::cells`]). Where all pairs of a diagonal are dropped, all are [`NEVER`].
 pub(crate) struct Band {
-    /// What the best alignment of the two prefixes scores, [`NEVER`] where it was dropped.
-    pub best: [Pairs; BAND + 1],
-    /// The best that ends with a gap beside the query's next base.
-    pub gap: [Pairs; BAND + 1],
+    pub cells: [Cell; BAND + 1],
     /// From the first diagonal that has a cell which was not dropped to behind the last.
     pub kept: Range<usize>,
     /// The base of the subject before each cell, as a ring: that of row r and diagonal d is at
     /// r + d. What is behind the subject is [`NEVER`].
-    pub subject: [Pairs; RING],
+    pub subject: [Lanes<i8>; RING],
+}
+
+/// A cell of each pair. Both are side by side: processors take what is read for what was written
+/// just before where both are multiples of 4,096 bytes apart, and wait.
+#[derive(Clone, Copy)]
+pub(crate) struct Cell {
+    /// What the best alignment of the two prefixes scores, [`NEVER`] where it was dropped.
+    pub best: Lanes<i8>,
+    /// The best that ends with a gap beside the query's next base.
+    pub gap: Lanes<i8>,
+}
+
+impl Cell {
+    /// One that all pairs dropped.
+    pub const NEVER: Cell = Cell {
+        best: Lanes([NEVER; PAIRS]),
+        gap: Lanes([NEVER; PAIRS]),
+    };
 }
 
 /// What a row is computed from, beside the cells of the row before.
@@ -117,16 +133,16 @@ fn band_row<const TRACE: bool>(
     while place < BAND && (place < end || reaches(&so_far, row.x_drop)) {
         // Copies, as the compiler cannot tell cells that are read from those that are written.
         let beside = Beside {
-            subject: band.subject[(row.number as usize + place) % RING],
-            before: band.best[place],
-            in_query: band.gap[place + 1],
+            subject: band.subject[(row.number as usize + place) % RING].0,
+            before: band.cells[place].best.0,
+            in_query: band.cells[place + 1].gap.0,
         };
-        let cell = cell::<TRACE>(row, place, &beside, &mut so_far);
-        (band.best[place], band.gap[place]) = (cell.score, cell.gap);
+        let (cell, ways) = cell::<TRACE>(row, place, &beside, &mut so_far);
+        band.cells[place] = cell;
         if TRACE {
             let mut both = [0; PAIRS / 2];
             for pair in 0..PAIRS / 2 {
-                both[pair] = cell.ways[pair] | cell.ways[pair + PAIRS / 2] << 4;
+                both[pair] = ways[pair] | ways[pair + PAIRS / 2] << 4;
             }
             reached.push(both);
         }
@@ -144,7 +160,7 @@ fn band_row<const TRACE: bool>(
     if highest > MOST {
         make_bases(band, bests);
     }
-    let outmost = [band.best[0], band.best[BAND - 1]];
+    let outmost = [0, BAND - 1].map(|place| band.cells[place].best);
     let mut any = 0;
     for pair in 0..PAIRS {
         let is_out = outmost[0][pair].max(outmost[1][pair]) != NEVER;
@@ -173,21 +189,14 @@ struct Beside {
     in_query: Pairs,
 }
 
-/// A cell of each pair.
-struct Cell {
-    score: Pairs,
-    gap: Pairs,
-    /// How it was reached.
-    ways: [u8; PAIRS],
-}
-
+/// A cell of each pair, and how it was reached.
 #[inline(always)]
 fn cell<const TRACE: bool>(
     row: &BandRow,
     place: usize,
     beside: &Beside,
     so_far: &mut SoFar,
-) -> Cell {
+) -> (Cell, [u8; PAIRS]) {
     let (mut score, mut gap, mut ways) = ([0; PAIRS], [0; PAIRS], [0; PAIRS]);
     for pair in 0..PAIRS {
         let (in_query, in_subject) = (beside.in_query[pair], so_far.in_subject[pair]);
@@ -220,7 +229,8 @@ fn cell<const TRACE: bool>(
         gap[pair] = longer.max(opened);
         so_far.in_subject[pair] = longer_in_subject.max(opened);
     }
-    Cell { score, gap, ways }
+    let [best, gap] = [score, gap].map(Lanes);
+    (Cell { best, gap }, ways)
 }
 
 /// Whether a gap beside a subject reaches the next cell.
@@ -236,21 +246,21 @@ fn reaches(so_far: &SoFar, x_drop: i8) -> bool {
 /// Leaves out the diagonals on both sides where all cells were dropped.
 #[inline(always)]
 fn leave_kept(band: &mut Band, mut kept: Range<usize>) {
-    while kept.start < kept.end && is_dropped(&band.best[kept.start]) {
-        band.gap[kept.start] = [NEVER; PAIRS];
+    while kept.start < kept.end && is_dropped(&band.cells[kept.start]) {
+        band.cells[kept.start] = Cell::NEVER;
         kept.start += 1;
     }
-    while kept.start < kept.end && is_dropped(&band.best[kept.end - 1]) {
+    while kept.start < kept.end && is_dropped(&band.cells[kept.end - 1]) {
         kept.end -= 1;
-        band.gap[kept.end] = [NEVER; PAIRS];
+        band.cells[kept.end] = Cell::NEVER;
     }
     band.kept = kept;
 }
 
 #[inline(always)]
-fn is_dropped(cells: &Pairs) -> bool {
+fn is_dropped(cell: &Cell) -> bool {
     let mut highest = NEVER;
-    for &score in cells {
+    for &score in &*cell.best {
         highest = highest.max(score);
     }
     highest == NEVER
@@ -260,8 +270,7 @@ fn is_dropped(cells: &Pairs) -> bool {
 #[inline(always)]
 fn make_bases(band: &mut Band, bests: &mut Bests) {
     let by = bests.score;
-    for place in band.kept.clone() {
-        let (best, gap) = (&mut band.best[place], &mut band.gap[place]);
+    for Cell { best, gap } in &mut band.cells[band.kept.clone()] {
         for pair in 0..PAIRS {
             best[pair] = best[pair].saturating_sub(by[pair]);
         }

@@ -1,5 +1,7 @@
 //! Many sequences side by side: what the kernels read, column by column.
 
+use std::ops::{Deref, DerefMut};
+
 use super::kernels::Kernels;
 use crate::residue::CODES;
 use crate::statistics::Costs;
@@ -10,14 +12,38 @@ pub type Rows = [[i8; CODES]; CODES];
 /// Residues of a window: so many are compared at a time.
 pub const COLUMNS: usize = 64;
 
+/// A window of a query, and what is asked of its alignments.
+pub type QueryWindow<'q> = (&'q [u8; COLUMNS], i8);
+
 /// Windows of subjects that are compared at a time.
 pub const LANES: usize = 64;
+
+/// Something of every lane, in a line of the cache: no vector of it is in two.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Lanes<T>(pub [T; LANES]);
+
+impl<T> Deref for Lanes<T> {
+    type Target = [T; LANES];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T; LANES] {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Lanes<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [T; LANES] {
+        &mut self.0
+    }
+}
 
 /// Sequences in lanes, a row for each.
 pub(super) type LaneRows = [[u8; COLUMNS]; LANES];
 
 /// The same column by column.
-pub(super) type LaneColumns = [[u8; LANES]; COLUMNS];
+pub(super) type LaneColumns = [Lanes<u8>; COLUMNS];
 
 /// Windows of up to [`LANES`] subjects, column by column.
 pub struct SubjectWindows {
@@ -44,7 +70,7 @@ pub(super) const HALF_BAND: i64 = COLUMNS as i64 / 2;
 /// residue r of a query meets on the diagonal number c - r of the band.
 pub struct Bands {
     pub(super) kernels: Kernels,
-    pub(super) columns: Vec<[u8; LANES]>,
+    pub(super) columns: Vec<Lanes<u8>>,
     pub(super) lanes: usize,
 }
 

@@ -1,7 +1,9 @@
 //! Loads sequences into lanes.
 
 use super::kernels::Kernels;
-use super::lanes::{Bands, COLUMNS, HALF_BAND, LANES, LaneColumns, LaneRows, SubjectWindows};
+use super::lanes::{
+    Bands, COLUMNS, HALF_BAND, LANES, LaneColumns, LaneRows, Lanes, SubjectWindows,
+};
 use super::scalar;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
@@ -13,7 +15,7 @@ impl SubjectWindows {
         SubjectWindows {
             kernels,
             rows: Box::new([[BORDER; COLUMNS]; LANES]),
-            columns: Box::new([[BORDER; LANES]; COLUMNS]),
+            columns: Box::new([Lanes([BORDER; LANES]); COLUMNS]),
             lanes: 0,
         }
     }
@@ -51,7 +53,8 @@ impl Bands {
         self.lanes = subjects.len();
         assert!(self.lanes <= LANES, "more subjects than lanes");
         let blocks = (query + COLUMNS).div_ceil(COLUMNS);
-        self.columns.resize(blocks * COLUMNS, [BORDER; LANES]);
+        self.columns
+            .resize(blocks * COLUMNS, Lanes([BORDER; LANES]));
         for (block, columns) in self
             .columns
             .as_chunks_mut::<COLUMNS>()

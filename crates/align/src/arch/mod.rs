@@ -22,7 +22,8 @@ mod scalar;
 
 pub use gains::{BaseCosts, BaseLanes, REACH};
 pub use kernels::Kernels;
-pub use lanes::{Bands, COLUMNS, LANES, Rows, SubjectWindows};
+pub(crate) use lanes::Lanes;
+pub use lanes::{Bands, COLUMNS, LANES, QueryWindow, Rows, SubjectWindows};
 pub use prefixes::{UngappedCosts, UngappedGains};
 
 use crate::statistics::Costs;
@@ -47,28 +48,27 @@ impl Kernels {
         }
     }
 
-    /// The lanes whose window has an ungapped alignment with the query's window, column on column,
-    /// that scores `least` or more; scores end at 127.
-    pub fn windows_scoring(
+    /// The lanes whose window has an ungapped alignment with a query's window, column on column,
+    /// that scores what is asked or more; scores end at 127.
+    pub fn windows_scoring<const N: usize>(
         self,
         rows: &Rows,
-        query: &[u8; COLUMNS],
+        queries: [QueryWindow; N],
         windows: &SubjectWindows,
-        least: i8,
-    ) -> u64 {
+    ) -> [u64; N] {
         let SubjectWindows { columns, .. } = windows;
         let found = match self {
-            Kernels::Scalar => scalar::windows_scoring(rows, query, columns, least),
+            Kernels::Scalar => scalar::windows_scoring(rows, queries, columns),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` found the features.
             #[allow(unsafe_code, reason = "kernels need the features that were found")]
-            Kernels::Avx2 => unsafe { avx2::windows_scoring(rows, query, columns, least) },
+            Kernels::Avx2 => unsafe { avx2::windows_scoring(rows, queries, columns) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` found the features.
             #[allow(unsafe_code, reason = "kernels need the features that were found")]
-            Kernels::Avx512 => unsafe { avx512::windows_scoring(rows, query, columns, least) },
+            Kernels::Avx512 => unsafe { avx512::windows_scoring(rows, queries, columns) },
         };
-        found & windows.filled()
+        found.map(|found| found & windows.filled())
     }
 
     /// The best score of a local alignment of the query with each lane's subject inside of its
@@ -176,6 +176,7 @@ mod tests {
             least in 1..=127_i8,
         ) {
             let query: [u8; COLUMNS] = query.try_into().expect("a window");
+            let other = query.map(|residue| (residue + 7) % CODES as u8);
             let expected = starts.iter().enumerate().fold(0, |lanes, (lane, &start)| {
                 let (mut best, mut score) = (0, 0);
                 for (&q, &s) in query.iter().zip(&text[start..]) {
@@ -188,7 +189,11 @@ mod tests {
             for kernels in Kernels::available() {
                 let mut windows = SubjectWindows::new(kernels);
                 windows.load(&text, starts.iter().copied());
-                prop_assert_eq!(kernels.windows_scoring(&rows, &query, &windows, least), expected);
+                let asked = [(&query, least), (&other, 20), (&query, least)];
+                let [first, _, last] = kernels.windows_scoring(&rows, asked, &windows);
+                prop_assert_eq!([first, last], [expected; 2]);
+                let [other] = kernels.windows_scoring(&rows, [asked[0]], &windows);
+                prop_assert_eq!(other, expected);
             }
         }
         #[test]

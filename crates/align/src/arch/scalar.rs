@@ -1,6 +1,8 @@
 //! The kernels in portable code: what the others must find.
 
-use super::lanes::{COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Rows, ZERO, unbiased};
+use super::lanes::{
+    COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Lanes, QueryWindow, Rows, ZERO, unbiased,
+};
 
 /// Turns rows into columns, eight by eight.
 pub(super) fn transpose(rows: &LaneRows, columns: &mut LaneColumns) {
@@ -37,24 +39,25 @@ fn transpose_block(mut words: [u64; 8]) -> [u64; 8] {
     }
     words
 }
-pub(super) fn windows_scoring(
+pub(super) fn windows_scoring<const N: usize>(
     rows: &Rows,
-    query: &[u8; COLUMNS],
-    columns: &[[u8; LANES]; COLUMNS],
-    least: i8,
-) -> u64 {
-    let (mut scores, mut best) = ([0_i8; LANES], [0_i8; LANES]);
-    for (&residue, column) in query.iter().zip(columns) {
-        let row = &rows[usize::from(residue)];
-        for lane in 0..LANES {
-            let score = scores[lane].saturating_add(row[usize::from(column[lane])]);
-            scores[lane] = score.max(0);
-            best[lane] = best[lane].max(score);
+    queries: [QueryWindow; N],
+    columns: &LaneColumns,
+) -> [u64; N] {
+    queries.map(|(query, least)| {
+        let (mut scores, mut best) = ([0_i8; LANES], [0_i8; LANES]);
+        for (&residue, column) in query.iter().zip(columns) {
+            let row = &rows[usize::from(residue)];
+            for lane in 0..LANES {
+                let score = scores[lane].saturating_add(row[usize::from(column[lane])]);
+                scores[lane] = score.max(0);
+                best[lane] = best[lane].max(score);
+            }
         }
-    }
-    let found = best.iter().enumerate();
-    found.fold(0, |lanes, (lane, &best)| {
-        lanes | u64::from(best >= least) << lane
+        let found = best.iter().enumerate();
+        found.fold(0, |lanes, (lane, &best)| {
+            lanes | u64::from(best >= least) << lane
+        })
     })
 }
 
@@ -64,7 +67,7 @@ pub(super) fn band_scores(
     rows: &Rows,
     gaps: Gaps,
     query: &[u8],
-    columns: &[[u8; LANES]],
+    columns: &[Lanes<u8>],
 ) -> [u8; LANES] {
     const NONE: [i8; LANES] = [ZERO; LANES];
     // One more than the band: nothing comes from beyond.
@@ -97,7 +100,7 @@ pub(super) fn local_scores(
     rows: &Rows,
     gaps: Gaps,
     query: &[u8],
-    columns: &[[u8; LANES]],
+    columns: &[Lanes<u8>],
 ) -> [u8; LANES] {
     const NONE: [i8; LANES] = [ZERO; LANES];
     let mut cells = vec![(NONE, NONE); query.len()];
