@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::OnceLock;
 
-use crate::nucleotide::{BASES, LETTERS, bases};
+use crate::nucleotide::{BASES, LETTERS, bases, complement};
 use crate::residue::{ANY, code};
 
 /// Nucleotides of a codon.
@@ -29,8 +29,9 @@ const CODES: usize = 16;
 /// ```
 pub struct GeneticCode {
     number: u8,
-    /// Residues of all codons of codes of nucleotides.
-    residues: Box<[u8; CODES * CODES * CODES]>,
+    /// Residues of all codons of codes of nucleotides, and of the codons on the other strand of
+    /// these.
+    residues: Box<[[u8; CODES * CODES * CODES]; 2]>,
 }
 
 /// The residues of all codons, in the order TTT, TTC, TTA, TTG, TCT to GGG.
@@ -185,12 +186,16 @@ impl GeneticCode {
     }
 
     fn of(number: u8, letters: Residues) -> GeneticCode {
-        let mut residues = Box::new([ANY; CODES * CODES * CODES]);
+        let mut residues = Box::new([[ANY; CODES * CODES * CODES]; 2]);
         for first in 0..LETTERS.len() {
             for second in 0..LETTERS.len() {
                 for third in 0..LETTERS.len() {
                     let codon = [first, second, third].map(|one| one as u8);
-                    residues[place(&codon)] = common(letters, &codon);
+                    let [first, second, third] = codon.map(complement);
+                    let both = [codon, [third, second, first]];
+                    for (residues, one) in residues.iter_mut().zip(both) {
+                        residues[place(codon)] = common(letters, &one);
+                    }
                 }
             }
         }
@@ -200,20 +205,24 @@ impl GeneticCode {
     /// The residues of codons, one behind the other; what is left at the end has none. A codon
     /// with a nucleotide that stands for several has the residue of all that it may be, or X.
     pub fn translate<'c>(&'c self, codes: &'c [u8]) -> impl ExactSizeIterator<Item = u8> + 'c {
-        codes.chunks_exact(CODON).map(|codon| self.residue(codon))
+        let codons = codes.as_chunks().0.iter();
+        codons.map(|&codon| self.residues[0][place(codon)])
     }
 
-    /// The residue of a codon.
-    #[inline(always)]
-    pub fn residue(&self, codon: &[u8]) -> u8 {
-        self.residues[place(codon)]
+    /// The same of the other strand, from its first codon on; what is left has none.
+    pub fn translate_other_strand<'c>(
+        &'c self,
+        codes: &'c [u8],
+    ) -> impl ExactSizeIterator<Item = u8> + 'c {
+        let codons = codes.as_rchunks().1.iter().rev();
+        codons.map(|&codon| self.residues[1][place(codon)])
     }
 }
 
 #[inline(always)]
-fn place(codon: &[u8]) -> usize {
-    let at = |one: usize| usize::from(codon[one]) % CODES;
-    (at(0) * CODES + at(1)) * CODES + at(2)
+fn place(codon: [u8; CODON]) -> usize {
+    let places = codon.map(|code| usize::from(code) % CODES);
+    places.iter().fold(0, |place, code| place * CODES + code)
 }
 
 /// The residue of all codons that codes may be, or X.

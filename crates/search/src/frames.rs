@@ -85,15 +85,21 @@ impl Frames {
     /// What a frame reads of a part of a sequence that it reads from end to end.
     pub(crate) fn translate<'p>(self, part: impl Into<Cow<'p, [u8]>>, frame: i8) -> Cow<'p, [u8]> {
         let part = part.into();
-        let other = |part: &[u8]| -> Vec<u8> {
-            let other = part.iter().rev();
-            other.map(|&code| complement(code)).collect()
-        };
+        if self.step() == 1 && frame >= 0 {
+            return part;
+        }
+        let mut read = vec![0; part.len() / self.step()];
+        self.write(&part, frame, &mut read);
+        read.into()
+    }
+
+    /// Writes the same to where there is room for it.
+    pub(crate) fn write(self, part: &[u8], frame: i8, read: &mut [u8]) {
         match self {
-            Frames::Six(code) if frame < 0 => code.translate(&other(&part)).collect(),
-            Frames::Six(code) => code.translate(&part).collect(),
-            _ if frame < 0 => other(&part).into(),
-            _ => part,
+            Frames::Six(code) if frame < 0 => fill(read, code.translate_other_strand(part)),
+            Frames::Six(code) => fill(read, code.translate(part)),
+            _ if frame < 0 => fill(read, part.iter().rev().map(|&code| complement(code))),
+            _ => read.copy_from_slice(part),
         }
     }
 
@@ -110,6 +116,11 @@ impl Frames {
             length - at(range.end)..length - at(range.start)
         }
     }
+}
+
+fn fill(places: &mut [u8], codes: impl Iterator<Item = u8>) {
+    let filled = places.iter_mut().zip(codes);
+    filled.for_each(|(place, code)| *place = code);
 }
 
 #[cfg(test)]

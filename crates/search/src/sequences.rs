@@ -609,8 +609,9 @@ impl Sequences {
                 let own;
                 (own, rest) = rest.split_at_mut(starts[place + 1] - starts[place]);
                 let (number, frame) = of(place);
-                let whole = 0..own.len() - 1;
-                own[whole.clone()].copy_from_slice(&frames.read(&codes(number), &whole, frame));
+                let (codes, whole) = (codes(number), 0..own.len() - 1);
+                let part = &codes[frames.place(&whole, frame, codes.len())];
+                frames.write(part, frame, &mut own[whole]);
             }
         };
         in_threads(shares, read);
