@@ -354,7 +354,7 @@ impl Packed {
         (start..self.length).map(move |at| {
             let place = (at - start) % WINDOW;
             if place == 0 {
-                self.unpack(at, &mut part[..WINDOW.min(self.length - at)]);
+                self.unpack_some(at..self.length.min(at + WINDOW), &mut part);
             }
             part[place]
         })
@@ -366,11 +366,19 @@ impl Packed {
         (0..end).map(move |by| {
             let place = by % WINDOW;
             if place == 0 {
-                let count = WINDOW.min(end - by);
-                self.unpack(end - by - count, &mut part[WINDOW - count..]);
+                self.unpack_some((end - by).saturating_sub(WINDOW)..end - by, &mut part);
             }
-            part[WINDOW - 1 - place]
+            part[WINDOW.min(end - (by - place)) - 1 - place]
         })
+    }
+
+    /// Writes the codes of a range of a window at most to the first places.
+    #[inline]
+    fn unpack_some(&self, range: Range<usize>, codes: &mut [u8; WINDOW]) {
+        match self.others(range.start) {
+            0 => spread(self.window(range.start), codes),
+            _ => self.unpack(range.start, &mut codes[..range.len()]),
+        }
     }
 
     /// Adds a part of others.

@@ -382,16 +382,15 @@ impl<'s> Join<'s> {
         let kept = first..first + filled;
         let windows = self.parts.windows[kept.clone()].chunks(AT_ONCE);
         let mut passed = 0;
+        let (mut of_keys, mut numbers) = ([0; AT_ONCE], [const { 0..0 }; AT_ONCE]);
+        let mut several = [const { (0, 0..0, 0) }; AT_ONCE];
         for (windows, places) in windows.zip(self.parts.places[kept].chunks(AT_ONCE)) {
             let mut count = 0;
-            let mut several = [const { (0, 0..0, 0) }; AT_ONCE];
             self.passed.resize(passed + AT_ONCE, (0, 0));
             // One step after the other for all: the next one finds in a cache what it asks for.
-            let mut of_keys = [0; AT_ONCE];
             for (of_key, &window) in of_keys.iter_mut().zip(windows) {
                 *of_key = words.place(words.key(window));
             }
-            let mut numbers = [const { 0..0 }; AT_ONCE];
             for (numbers, &of_key) in numbers.iter_mut().zip(&of_keys[..windows.len()]) {
                 *numbers = words.of(of_key);
             }

@@ -157,6 +157,7 @@ impl<'s> Segments<'s> {
         let [of_left, of_right] =
             [&left, &right].map(|side| self.kernels.ungapped_gains(costs, &side.differing));
         let of_word = word as i32 * self.search.scoring.setting.reward;
+        let mut going_on = 0_u64;
         for (lane, &place) in places.iter().enumerate() {
             let goes_on = |side: &Side, gains: &UngappedGains| {
                 side.strange >> lane & 1 == 1
@@ -165,13 +166,14 @@ impl<'s> Segments<'s> {
             let [before, after] = [&of_left, &of_right].map(|gains| gains.lengths[lane] as usize);
             let gained = of_left.scores[lane] + of_right.scores[lane];
             let score = of_word + i32::from(gained);
-            if goes_on(&left, &of_left) || goes_on(&right, &of_right) {
-                self.extend(place);
+            let both = [left.differing[lane], right.differing[lane]];
+            if goes_on(&left, &of_left)
+                || goes_on(&right, &of_right)
+                || score >= self.least && self.has_earlier(both)
+            {
+                prefetch(&self.search.words.text, place.query - 1);
+                going_on |= 1 << lane;
             } else if score >= self.least {
-                if self.has_earlier([left.differing[lane], right.differing[lane]]) {
-                    self.extend(place);
-                    continue;
-                }
                 self.add(Found {
                     place,
                     before,
@@ -179,6 +181,10 @@ impl<'s> Segments<'s> {
                     score,
                 });
             }
+        }
+        while going_on != 0 {
+            self.extend(places[going_on.trailing_zeros() as usize]);
+            going_on &= going_on - 1;
         }
     }
 
@@ -191,6 +197,9 @@ impl<'s> Segments<'s> {
             strange: 0,
             ended: 0,
         };
+        let text = self.search.queries.text();
+        let mut beside = [(0, 0, 0); LANES];
+        let mut ended = 0;
         for (lane, place) in places.iter().enumerate() {
             let at = |at: usize| match left {
                 true => at - WINDOW,
@@ -202,20 +211,24 @@ impl<'s> Segments<'s> {
             let turn = |bits: u32| if left { bits.reverse_bits() } else { bits };
             side.differing[lane] = turn(differing(difference));
             if others != 0 {
-                let first = turn(others).trailing_zeros();
-                side.differing[lane] |= u32::MAX << first;
-                side.ended |= 1 << lane;
-                let by = first as usize;
-                let [of_query, of_subject] = match left {
-                    true => [place.query - 1 - by, place.subject - 1 - by],
-                    false => [place.query, place.subject].map(|at| at + self.filter.sure + by),
+                let by = turn(others).trailing_zeros();
+                side.differing[lane] |= u32::MAX << by;
+                let first = |at: usize| {
+                    at + if left {
+                        WINDOW - 1 - by as usize
+                    } else {
+                        by as usize
+                    }
                 };
-                let codes = [
-                    self.search.queries.text()[of_query],
-                    stretch.packed.code(of_subject),
-                ];
-                side.strange |= u64::from(!codes.into_iter().any(is_border)) << lane;
+                prefetch(text, first(of_query));
+                beside[ended] = (lane, first(of_query), first(of_subject));
+                ended += 1;
             }
+        }
+        for &(lane, of_query, of_subject) in &beside[..ended] {
+            let codes = [text[of_query], stretch.packed.code(of_subject)];
+            side.ended |= 1 << lane;
+            side.strange |= u64::from(!codes.into_iter().any(is_border)) << lane;
         }
         side
     }
@@ -434,25 +447,31 @@ impl<'s> Segments<'s> {
         Some((length, best))
     }
 
-    /// The same for two positions and what is behind.
+    /// The same for two positions and what is behind: runs of equal bases at once.
     fn right(&self, query: usize, subject: usize) -> (usize, i32) {
-        let queries = self.search.words.text[query..].iter().copied();
-        let subjects = self.search.subjects.packed().forward(subject);
+        let (of_queries, of_subjects) = (&self.search.words.packed, self.search.subjects.packed());
         let reward = self.search.scoring.setting.reward;
-        let (mut length, mut best, mut sum) = (0, 0, 0);
-        for (number, (one, other)) in std::iter::zip(queries, subjects).enumerate() {
-            if is_border(one) || is_border(other) {
-                break;
+        let (mut number, mut length, mut best, mut sum) = (0, 0, 0, 0);
+        loop {
+            let (one, other) = (query + number, subject + number);
+            let others = of_queries.others(one) | of_subjects.others(other);
+            let difference = of_queries.window(one) ^ of_subjects.window(other);
+            let equal = (differing(difference) | others).trailing_zeros() as usize;
+            number += equal;
+            sum += equal as i32 * reward;
+            if sum > best {
+                (length, best) = (number, sum);
             }
-            let plain = one & !MASKED;
-            if plain == other && usize::from(plain) < BASES {
-                sum += reward;
-                if sum > best {
-                    (length, best) = (number + 1, sum);
-                }
+            if equal == WINDOW {
                 continue;
             }
-            sum += self.score(plain, other);
+            let (one, other) = (query + number, subject + number);
+            let codes = [self.search.queries.text()[one], of_subjects.code(other)];
+            if codes.into_iter().any(is_border) {
+                break;
+            }
+            sum += self.score(codes[0], codes[1]);
+            number += 1;
             if best - sum > self.drop {
                 break;
             }
