@@ -16,7 +16,7 @@ use crate::seeds::{Index, KEYS, SeedIndexes, Shape};
 
 /// Residues of a window before the seed.
 const BEFORE: usize = 28;
-/// Keys that a thread takes at a time.
+/// Keys of queries that a thread takes at a time.
 const KEYS_AT_ONCE: usize = 16;
 
 /// What is searched for matches, and how.
@@ -118,6 +118,8 @@ impl Search<'_> {
             }
         };
         let indexes = [&of_queries, of_subjects];
+        let has_some = |&key: &usize| of_queries.positions(key).len() > 0;
+        let keys: Vec<usize> = (0..KEYS).filter(has_some).collect();
         let (next, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let kernels = Kernels::detect();
         let join = |()| {
@@ -135,15 +137,15 @@ impl Search<'_> {
             };
             loop {
                 let from = next.fetch_add(KEYS_AT_ONCE, Relaxed);
-                if from >= KEYS {
+                if from >= keys.len() {
                     join.merge();
                     return Ok((join.found, join.extended));
                 }
-                for key in from..(from + KEYS_AT_ONCE).min(KEYS) {
-                    join.key(indexes, key)?;
-                }
+                let end = (from + KEYS_AT_ONCE).min(keys.len());
+                (from..end).try_for_each(|number| join.key(indexes, &keys[number..]))?;
                 progress.go_on().map_err(|_| Ended::Cancelled)?;
-                progress.advance(KEYS_AT_ONCE.min(KEYS - from) as u64);
+                let passed = |number: usize| (number * KEYS / keys.len()) as u64;
+                progress.advance(passed(end) - passed(from));
             }
         };
         in_parallel(vec![(); self.threads], join)
@@ -251,11 +253,15 @@ struct Join<'s> {
 }
 
 impl Join<'_> {
-    fn key(&mut self, [queries, subjects]: [&Index; 2], key: usize) -> Result<(), Ended> {
-        let (of_queries, mut of_subjects) = (queries.positions(key), subjects.positions(key));
-        let mut ahead = subjects.positions_from(key);
-        if of_queries.len() == 0 {
-            return Ok(());
+    /// Compares those that have the first of some keys of queries.
+    fn key(&mut self, indexes: [&Index; 2], keys: &[usize]) -> Result<(), Ended> {
+        let [of_queries, mut of_subjects] = indexes.map(|index| index.positions(keys[0]));
+        let [_, index] = indexes;
+        if let Some(&later) = keys.get(3) {
+            index.prefetch_start(later);
+        }
+        if let Some(&later) = keys.get(2) {
+            index.prefetch(later, LANES);
         }
         let Search {
             queries, subjects, ..
@@ -277,9 +283,12 @@ impl Join<'_> {
             lanes.fill_with(|| of_subjects.next().expect("there are so many"));
             self.windows
                 .load(subjects, lanes.iter().map(|position| position - BEFORE));
-            // Those of the next key too: most keys have few.
-            ahead.nth(count - 1);
-            let later = ahead.clone().take(LANES);
+            // What is compared next: others of the key, or those of the next one.
+            let later = match keys.get(1) {
+                Some(&next) if of_subjects.len() == 0 => index.positions(next),
+                _ => of_subjects.clone(),
+            };
+            let later = later.take(LANES);
             later.for_each(|position| prefetch_window(subjects, position));
             let mut left = of_queries.clone();
             while let Some(first) = left.next() {

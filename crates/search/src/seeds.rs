@@ -164,12 +164,14 @@ impl Index {
         self.0.of(key).map(|position| position as usize)
     }
 
-    /// Where the seeds of a key are, and behind them those of all keys after it.
-    pub(crate) fn positions_from(
-        &self,
-        key: usize,
-    ) -> impl ExactSizeIterator<Item = usize> + Clone {
-        self.0.from(key).map(|position| position as usize)
+    /// Asks the processor for where a key's seeds begin.
+    pub(crate) fn prefetch_start(&self, key: usize) {
+        self.0.prefetch_start(key);
+    }
+
+    /// Asks for the first of them, so many at least.
+    pub(crate) fn prefetch(&self, key: usize, first: usize) {
+        self.0.prefetch(key, first);
     }
 }
 
