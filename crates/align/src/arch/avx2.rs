@@ -74,14 +74,12 @@ pub(super) unsafe fn windows_scoring<const N: usize>(
     for (number, column) in columns.iter().enumerate() {
         // SAFETY: a column has 64 bytes, and is where a line of the cache is.
         let codes = [0, HALF].map(|at| unsafe { _mm256_load_si256(column[at..].as_ptr().cast()) });
-        let upper = codes.map(|codes| _mm256_slli_epi16(codes, 3));
+        let fifth = codes.map(|codes| fifth_bits(codes));
         for (one, (query, _)) in queries.iter().enumerate() {
             // SAFETY: forwarded from the caller.
-            let [low, high] = unsafe { halves(rows, query[number]) };
+            let row = unsafe { halves(rows, query[number]) };
             for half in 0..2 {
-                let low = _mm256_shuffle_epi8(low, codes[half]);
-                let high = _mm256_shuffle_epi8(high, codes[half]);
-                let of_lanes = _mm256_blendv_epi8(low, high, upper[half]);
+                let of_lanes = chosen(row, codes[half], fifth[half]);
                 scores[one][half] = _mm256_adds_epi8(scores[one][half], of_lanes);
                 best[one][half] = _mm256_max_epi8(best[one][half], scores[one][half]);
             }
@@ -108,13 +106,26 @@ unsafe fn halves(rows: &Rows, residue: u8) -> [__m256i; 2] {
 /// The scores of the lanes of a column from number `from` on.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn look_up([low, high]: [__m256i; 2], column: &[u8; LANES], from: usize) -> __m256i {
+unsafe fn look_up(row: [__m256i; 2], column: &[u8; LANES], from: usize) -> __m256i {
     // SAFETY: so many lanes are left.
     let codes = unsafe { _mm256_loadu_si256(column[from..from + HALF].as_ptr().cast()) };
+    chosen(row, codes, fifth_bits(codes))
+}
+
+/// The fifth bits of codes, as the highest of their bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn fifth_bits(codes: __m256i) -> __m256i {
+    _mm256_slli_epi16(codes, 3)
+}
+
+/// The scores of codes: their fifth bits choose a half of the row, the lower ones a place in it.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn chosen([low, high]: [__m256i; 2], codes: __m256i, fifth: __m256i) -> __m256i {
     let low = _mm256_shuffle_epi8(low, codes);
     let high = _mm256_shuffle_epi8(high, codes);
-    // The highest bit of a byte chooses: it is the fifth of the code.
-    _mm256_blendv_epi8(low, high, _mm256_slli_epi16(codes, 3))
+    _mm256_blendv_epi8(low, high, fifth)
 }
 
 /// The lanes of a vector of scores.

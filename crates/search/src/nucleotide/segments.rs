@@ -3,7 +3,7 @@
 
 use gyrase_align::arch::{BaseCosts, BaseLanes, Kernels, LANES, UngappedCosts, UngappedGains};
 use gyrase_align::nucleotide::BASES;
-use gyrase_align::packed::{WINDOW, differing};
+use gyrase_align::packed::{Packed, WINDOW, differing};
 use gyrase_align::residue::BORDER;
 use gyrase_align::ungapped::UngappedSegment;
 use gyrase_work::prefetch;
@@ -359,10 +359,11 @@ impl<'s> Segments<'s> {
 
     /// How many bases in a row match without masks before two positions; so many are enough.
     fn equal_before(&self, query: usize, subject: usize, enough: usize) -> usize {
+        let queries = &self.search.words.masked;
         let mut equal = 0;
         while equal < enough {
             let by = equal + WINDOW;
-            let differing = self.differing(query - by, subject - by);
+            let differing = self.differing(queries, query - by, subject - by);
             equal += differing.leading_zeros() as usize;
             if differing != 0 {
                 break;
@@ -375,9 +376,10 @@ impl<'s> Segments<'s> {
 
     /// The same from two positions on.
     fn equal_from(&self, query: usize, subject: usize, enough: usize) -> usize {
+        let queries = &self.search.words.masked;
         let mut equal = 0;
         while equal < enough {
-            let differing = self.differing(query + equal, subject + equal);
+            let differing = self.differing(queries, query + equal, subject + equal);
             equal += differing.trailing_zeros() as usize;
             if differing != 0 {
                 break;
@@ -388,9 +390,9 @@ impl<'s> Segments<'s> {
         masked.unwrap_or(equal)
     }
 
-    /// Which bases of two windows differ, or are none or masked in the query.
-    fn differing(&self, query: usize, subject: usize) -> u32 {
-        let (queries, subjects) = (&self.search.words.masked, self.search.subjects.packed());
+    /// Which bases of two windows differ, or are none: of masked queries what is masked is none.
+    fn differing(&self, queries: &Packed, query: usize, subject: usize) -> u32 {
+        let subjects = self.search.subjects.packed();
         let others = queries.others(query) | subjects.others(subject);
         differing(queries.window(query) ^ subjects.window(subject)) | others
     }
@@ -454,9 +456,8 @@ impl<'s> Segments<'s> {
         let (mut number, mut length, mut best, mut sum) = (0, 0, 0, 0);
         loop {
             let (one, other) = (query + number, subject + number);
-            let others = of_queries.others(one) | of_subjects.others(other);
-            let difference = of_queries.window(one) ^ of_subjects.window(other);
-            let equal = (differing(difference) | others).trailing_zeros() as usize;
+            let differing = self.differing(of_queries, one, other);
+            let equal = differing.trailing_zeros() as usize;
             number += equal;
             sum += equal as i32 * reward;
             if sum > best {
