@@ -8,22 +8,14 @@ use std::sync::Arc;
 use gyrase_fabric::{Alone, Numbers, SpillFolder, World, numbers};
 use gyrase_tabulate::{KeptWork, clear_kept, spill_path};
 
-use crate::clean::Cleaned;
 use crate::config::{AssemblyError, Config};
-use crate::graph::{Graph, Pieces, compact};
+use crate::graph::{Graph, Pieces, SharedGraph, compact};
 use crate::solid::KmerDepth;
 use crate::stage::GraphStage;
 use crate::unitigs::records::{put_bases, take_bases};
 use crate::{BaseSlice, BaseString};
 
 numbers!(KmerDepth { least, peak });
-numbers!(Cleaned {
-    tips,
-    bubbles,
-    links,
-    isolated,
-    ends
-});
 numbers!(GraphStage {
     k,
     nodes,
@@ -35,7 +27,7 @@ numbers!(GraphStage {
 #[derive(Debug)]
 pub struct State {
     /// The last graph, cleaned.
-    pub graph: Graph,
+    pub graph: SharedGraph,
     /// What the counts of the k-mers say.
     pub depth: KmerDepth,
     /// Each k so far.
@@ -100,7 +92,8 @@ impl<'w> Checkpoints<'w> {
             (0..=kept.last()?).rev().find_map(|stage| kept.get(stage))
         };
         let bytes = self.world.broadcast(0, last().unwrap_or_default())?;
-        let state = (!bytes.is_empty()).then(|| State::of_bytes(&bytes));
+        let state = (!bytes.is_empty()).then(|| State::of_bytes(&bytes, self.world));
+        let state = state.transpose()?;
         let resumed = Resumed {
             behind: state.as_ref().map(|state| state.graph.k()),
             had_other: self.kept.as_ref().is_some_and(KeptWork::had_other),
@@ -109,9 +102,15 @@ impl<'w> Checkpoints<'w> {
     }
 
     /// Keeps a state.
+    ///
+    /// Collective.
     pub fn put(&self, state: &State) -> Result<(), AssemblyError> {
+        if !self.resume {
+            return Ok(());
+        }
+        let graph = state.graph.clone().whole(self.world)?;
         match &self.kept {
-            Some(kept) => Ok(kept.put(state.stages.len(), &state.to_bytes())?),
+            Some(kept) => Ok(kept.put(state.stages.len(), &state.to_bytes(&graph))?),
             None => Ok(()),
         }
     }
@@ -126,8 +125,8 @@ pub fn forget(config: &Config) {
 }
 
 impl State {
-    fn to_bytes(&self) -> Vec<u8> {
-        let (graph, mut numbers) = (&self.graph, Vec::new());
+    fn to_bytes(&self, graph: &Graph) -> Vec<u8> {
+        let mut numbers = Vec::new();
         (graph.k(), self.depth).put(&mut numbers);
         self.spared
             .iter()
@@ -148,7 +147,8 @@ impl State {
         bytes
     }
 
-    fn of_bytes(bytes: &[u8]) -> State {
+    /// Collective.
+    fn of_bytes(bytes: &[u8], world: &dyn World) -> Result<State, AssemblyError> {
         let mut from = bytes;
         let mut number = || crate::unitigs::records::take_number(&mut from);
         let numbers: Vec<u64> = (0..number()).map(|_| number()).collect();
@@ -166,13 +166,13 @@ impl State {
             pieces.push_bases(BaseSlice::of(&bases, at..at + length), count);
             at += length;
         }
-        State {
-            graph: compact(k, &pieces, 1),
+        Ok(State {
+            graph: SharedGraph::share_of(compact(k, &pieces, 1), world)?,
             depth,
             stages,
             spared,
             cut,
             strains,
-        }
+        })
     }
 }

@@ -8,8 +8,13 @@
 
 mod ends;
 
+use gyrase_fabric::numbers;
+use gyrase_kmer::with_words;
+
+use crate::Error;
+use crate::among::Among;
 use crate::config::Sample;
-use crate::graph::{Graph, Way, compact};
+use crate::graph::{Graph, Halo, SharedGraph, Way, compact_among, shape_of};
 
 /// Rounds at most; a graph that still changes then is clean enough.
 const ROUNDS: usize = 20;
@@ -28,6 +33,14 @@ pub struct Cleaned {
     /// Ends that were taken off better covered neighbours; the nodes stay.
     pub ends: u64,
 }
+
+numbers!(Cleaned {
+    tips,
+    bubbles,
+    links,
+    isolated,
+    ends
+});
 
 impl Cleaned {
     /// All.
@@ -91,18 +104,27 @@ impl Limits {
     }
 }
 
+/// Edges from a node to what it is compared with.
+const AROUND: usize = 2;
+
 /// Cleans a graph; `depth` is the coverage of what a genome has once, 0 where it is not known.
+///
+/// Collective.
+///
+/// # Errors
+/// Another process failed, or somebody cancelled.
 pub fn clean(
-    mut graph: Graph,
+    mut graph: SharedGraph,
     depth: u64,
     (sample, errors): (Sample, Errors),
-    threads: usize,
-) -> (Graph, Cleaned) {
+    among: &Among,
+) -> Result<(SharedGraph, Cleaned), Error> {
     let limits = Limits::of(sample, errors);
     let mut all = Cleaned::default();
     for round in 0..ROUNDS {
+        let halo = Halo::around(&graph, AROUND, among.world)?;
         let round = Round {
-            graph: &graph,
+            graph: halo.graph(),
             depth,
             errors,
             limits,
@@ -110,13 +132,14 @@ pub fn clean(
             // Short ones first: a long one may be part of what is left.
             tip: (graph.k() + 20) * (round + 1),
         };
-        let (verdicts, mut cleaned) = round.verdicts();
+        let (verdicts, mut cleaned) = round.verdicts(halo.own());
         let ends = if limits.ends {
-            ends::thin(&graph)
+            ends::thin(&halo)
         } else {
             Vec::new()
         };
         cleaned.ends = ends.iter().filter(|&&goes| goes).count() as u64;
+        let cleaned = among.world.sum_of(&cleaned)?;
         if cleaned.all() == 0 && round.tip > 2 * graph.k() + 40 {
             break;
         }
@@ -125,15 +148,16 @@ pub fn clean(
         all.links += cleaned.links;
         all.isolated += cleaned.isolated;
         all.ends += cleaned.ends;
+        drop(halo);
         if cleaned.all() > 0 {
             let k = graph.k();
-            let pieces = ends::without(&graph, &ends, |node| !verdicts[node]);
+            let pieces = ends::without(graph.own(), &ends, |node| !verdicts[node]);
             // Before there is the next one.
             drop(graph);
-            graph = compact(k, &pieces, threads);
+            graph = with_words!(shape_of(k), W => compact_among::<W>(k, &pieces, among))?;
         }
     }
-    (graph, all)
+    Ok((graph, all))
 }
 
 struct Round<'g> {
@@ -148,10 +172,11 @@ struct Round<'g> {
 }
 
 impl Round<'_> {
-    fn verdicts(&self) -> (Vec<bool>, Cleaned) {
+    /// For each of some nodes whether it goes.
+    fn verdicts(&self, nodes: impl Iterator<Item = Way>) -> (Vec<bool>, Cleaned) {
         let mut cleaned = Cleaned::default();
-        let mut verdicts = vec![false; self.graph.len()];
-        for way in self.graph.nodes() {
+        let mut verdicts = Vec::new();
+        for way in nodes {
             let kind = match way {
                 _ if !self.is_thin(way, (2, 5)) => None,
                 _ if self.is_tip(way) || self.is_tip(way.flipped()) => Some(&mut cleaned.tips),
@@ -161,10 +186,8 @@ impl Round<'_> {
                 _ if self.isolated && self.is_isolated(way) => Some(&mut cleaned.isolated),
                 _ => None,
             };
-            if let Some(kind) = kind {
-                *kind += 1;
-                verdicts[way.node()] = true;
-            }
+            verdicts.push(kind.is_some());
+            kind.into_iter().for_each(|kind| *kind += 1);
         }
         (verdicts, cleaned)
     }

@@ -2,14 +2,22 @@
 
 mod beside;
 mod compact;
+mod compact_among;
 mod edges;
+mod halo;
+mod heads;
+mod in_order;
 mod nodes;
 mod sequences;
-mod way;
+mod shared;
 
+pub use crate::way::Way;
 pub use beside::beside;
-pub use compact::{compact, compact_of, linked};
+pub use compact::{compact, linked};
+pub use compact_among::compact_among;
 pub use edges::Edges;
+pub use halo::Halo;
+pub use heads::Heads;
 pub use nodes::{Graph, Pieces, kmer_of, shape_of};
 pub use sequences::{Crossing, Extended};
-pub use way::Way;
+pub use shared::SharedGraph;

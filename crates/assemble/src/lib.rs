@@ -36,6 +36,7 @@
 //! assert_eq!(unitigs.junction::<1>(end).letters(4), b"TACA"); // of all three
 //! ```
 
+mod among;
 mod base_slice;
 mod base_string;
 mod checkpoint;
@@ -48,7 +49,10 @@ pub mod gfa;
 mod graph;
 mod index;
 mod longer;
+mod meetings;
 mod mercy;
+mod numbering;
+mod over_bins;
 mod page;
 mod pairs;
 mod plan;
@@ -65,6 +69,8 @@ mod supported;
 mod together;
 pub mod unitigs;
 mod walk;
+mod walks;
+mod way;
 pub mod write;
 
 pub use base_slice::BaseSlice;

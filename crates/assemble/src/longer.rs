@@ -19,17 +19,17 @@ mod counts;
 mod crossings;
 mod fill;
 mod found;
+mod larger_kmer;
+mod surroundings;
 
 use gyrase_kmer::with_words;
-use gyrase_work::{Progress, give_back_pieces};
 
+use crate::among::Among;
 use crate::config::{AssemblyError, Sample};
-use crate::graph::{Graph, compact_of, shape_of};
-use crate::index::Index;
-use crate::reads::Reads;
-use crate::walk::Walker;
-use counts::Counts;
-use crossings::Crossings;
+use crate::graph::{Halo, Heads, SharedGraph, compact_among, shape_of};
+use crate::reads::ReadBlocks;
+use crate::strains;
+use crate::walks::Walks;
 use found::Found;
 
 /// Neighbouring k-mers of which one is looked up.
@@ -37,56 +37,47 @@ const NEIGHBOURS: usize = 8;
 
 /// The graph of `k`-mers, for a `k` larger than that of `graph`.
 ///
+/// Collective.
+///
 /// # Errors
-/// Somebody cancelled.
+/// Somebody cancelled, or another process failed.
 pub fn longer(
-    graph: &Graph,
-    reads: &Reads,
+    graph: &SharedGraph,
+    reads: &dyn ReadBlocks,
     k: usize,
-    (sample, threads): (Sample, usize),
-    progress: &Progress,
-) -> Result<Graph, AssemblyError> {
-    let means = (sample, threads);
-    with_words!(shape_of(k), W => longer_of::<W>(graph, reads, k, means, progress))
+    sample: Sample,
+    among: &Among,
+) -> Result<SharedGraph, AssemblyError> {
+    with_words!(shape_of(k), W => longer_of::<W>(graph, reads, k, sample, among))
 }
 
 fn longer_of<const W: usize>(
-    graph: &Graph,
-    reads: &Reads,
+    graph: &SharedGraph,
+    reads: &dyn ReadBlocks,
     k: usize,
-    (sample, threads): (Sample, usize),
-    progress: &Progress,
-) -> Result<Graph, AssemblyError> {
+    sample: Sample,
+    among: &Among,
+) -> Result<SharedGraph, AssemblyError> {
     // A larger k-mer has more smaller ones than these.
     let neighbours = NEIGHBOURS.min(k - graph.k());
-    let index = Index::of_minimizers(graph, graph.k(), neighbours, threads)?;
-    let walker = Walker::new(graph, &index);
-    let (counts, crossings) = (Counts::new(k), Crossings::none(graph, k));
-    let found = reads.by_threads((threads, progress), |blocks| {
-        let mut found = Found::<W>::new(graph, k);
-        for block in blocks {
-            found.block(&walker, &*block?, (&counts, &crossings));
-        }
-        found.settle(&counts);
-        Ok(found)
-    })?;
-    let mut all = Found::new(graph, k);
-    found.into_iter().for_each(|one| all.add(&one));
-    all.counted = counts.into_counted();
-    give_back_pieces();
-    all.of_all(reads.world())?;
-    crossings.of_all(reads.world())?;
-    let mut larger = compact_of(k, &all.sequences(&crossings), threads);
+    let walks = Walks::of(graph, neighbours, among)?;
+    let mut found = Found::<W>::of(&walks, reads, k, among)?;
+    let heads = Heads::of(graph, found.crossings.behind(), k - 1, among.world)?;
+    let seen = || Halo::around(graph, strains::SEEN, among.world);
+    let sides = match sample.is_mixed() {
+        true => Some(strains::sides(&seen()?)),
+        false => None,
+    };
+    let mut larger = compact_among(k, &found.sequences(&heads), among)?;
     for _ in 0..fill::ROUNDS {
-        let filled = fill::filled(&walker, &larger, (&all, &crossings), (sample, threads));
-        if filled.is_empty() {
+        let filled = fill::filled(&walks, &larger, &found, sides.as_deref(), among)?;
+        if among.sum(filled.len())? == 0 {
             break;
         }
-        let filled: Vec<_> = filled.into_iter().map(|kmer| (kmer, 0)).collect();
-        all.merge(&filled);
+        found.merge(&filled);
         // Its memory goes before there is another.
         drop(larger);
-        larger = compact_of(k, &all.sequences(&crossings), threads);
+        larger = compact_among(k, &found.sequences(&heads), among)?;
     }
     Ok(larger)
 }
@@ -95,10 +86,21 @@ fn longer_of<const W: usize>(
 mod tests {
     use std::collections::BTreeSet;
 
+    use gyrase_fabric::testing::run;
+    use gyrase_fabric::{Alone, Steal, World};
+    use gyrase_work::Progress;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::graph::{Pieces, compact};
+    use crate::graph::{Graph, Pieces, Way, compact};
+    use crate::reads::{Reads, TestShare};
+
+    /// Nodes with their counts, and what follows their ways.
+    fn told(graph: &Graph) -> Vec<(Vec<u8>, u64, [Vec<Way>; 2])> {
+        let next = |way: Way| [way, way.flipped()].map(|way| graph.next(way).to_vec());
+        let node = |way| (graph.codes(way), graph.count(way), next(way));
+        graph.nodes().map(node).collect()
+    }
 
     fn canonical(window: &[u8]) -> Vec<u8> {
         let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
@@ -111,14 +113,21 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
         fn what_is_kept_has_all_smaller_kmers_and_was_seen_or_leads_on(
             genome in proptest::collection::vec(0..4u8, 30..120),
             reads in proptest::collection::vec((0..100usize, 10..40usize, 0..200usize), 0..30),
             without in proptest::collection::vec(0..100usize, 0..4),
-            threads in 1..4usize,
+            (threads, ranks) in (1..4usize, 2..5usize),
+            is_mixed in any::<bool>(),
         ) {
             let (small, k) = (5, 11);
+            let keep_strains = true;
+            let sample = match is_mixed {
+                true => Sample::Metagenome { keep_strains },
+                false => Sample::Isolate,
+            };
             let reads: Vec<Vec<u8>> = reads
                 .into_iter()
                 .map(|(start, length, wrong)| {
@@ -148,9 +157,31 @@ mod tests {
             let mut expected: BTreeSet<Vec<u8>> = seen.into_iter().collect();
             expected.extend(kmers(k, graph.nodes().map(|way| graph.codes(way))));
 
-            let stored = Reads::of(&reads);
-            let means = (Sample::Isolate, threads);
-            let made = longer(&graph, &stored, k, means, &Progress::default()).unwrap();
+            let stored = Reads::of_blocks(&reads.iter().map(|read| [read.clone()]).collect::<Vec<_>>());
+            let progress = Progress::default();
+            let among = Among {
+                threads,
+                ..Among::of_test(&Alone, &progress)
+            };
+            let alone = SharedGraph::alone(graph.clone());
+            let made = longer(&alone, &stored, k, sample, &among).unwrap();
+            let made = made.own();
+            // Several processes make the same.
+            let shared = run(ranks, Steal::default(), |process| {
+                let progress = Progress::default();
+                let among = Among::of_test(process, &progress);
+                let own = SharedGraph::share_of(graph.clone(), process)?;
+                let reads = TestShare {
+                    blocks: &stored,
+                    own: (process.rank()..reads.len()).step_by(ranks).collect(),
+                };
+                let made = longer(&own, &reads, k, sample, &among)?;
+                Ok::<_, AssemblyError>(made.whole(process)?)
+            });
+            for shared in shared {
+                let shared = shared.unwrap();
+                prop_assert_eq!(told(&shared), told(made));
+            }
             let found = kmers(k, made.nodes().map(|way| made.codes(way)));
             prop_assert!(found.is_superset(&expected));
             prop_assert_eq!(made.nodes().map(|way| made.count(way)).sum::<u64>(), times);

@@ -9,14 +9,13 @@
 //! the read comes back: what genomes have in common goes on in one of them where another ends.
 
 use gyrase_kmer::{Kmer, with_words};
-use gyrase_work::Progress;
 
+use crate::among::Among;
 use crate::config::AssemblyError;
-use crate::graph::{Extended, Graph, beside, compact_of, kmer_of, shape_of};
-use crate::index::Index;
-use crate::reads::{Block, NONE, Reads};
+use crate::graph::{Extended, SharedGraph, beside, compact_among, kmer_of, shape_of};
+use crate::reads::{NONE, ReadBlocks};
 use crate::together;
-use crate::walk::Walker;
+use crate::walks::{Stretch, Walk, Walks};
 
 /// A stretch of a read with fewer k-mers of the graph tells nothing.
 pub const NEIGHBOURS: usize = 4;
@@ -33,55 +32,55 @@ pub enum Mercy {
 /// The graph with the k-mers of reads where it ends, and how many these are; `admit` is asked
 /// first whether so many may be added.
 ///
+/// Collective.
+///
 /// # Errors
-/// Somebody cancelled; those of `admit`.
+/// Somebody cancelled, or another process failed; those of `admit`.
 pub fn merciful(
-    graph: &Graph,
-    reads: &Reads,
+    graph: &SharedGraph,
+    reads: &dyn ReadBlocks,
     mercy: Mercy,
     admit: &dyn Fn(u64) -> Result<(), AssemblyError>,
-    with: (usize, &Progress),
-) -> Result<(Graph, u64), AssemblyError> {
-    let (_, progress) = with;
-    progress.start("ends", reads.blocks());
-    with_words!(shape_of(graph.k()), W => merciful_of::<W>(graph, reads, mercy, admit, with))
+    among: &Among,
+) -> Result<(SharedGraph, u64), AssemblyError> {
+    with_words!(shape_of(graph.k()), W => merciful_of::<W>(graph, reads, mercy, admit, among))
 }
 
 fn merciful_of<const W: usize>(
-    graph: &Graph,
-    reads: &Reads,
+    graph: &SharedGraph,
+    reads: &dyn ReadBlocks,
     mercy: Mercy,
     admit: &dyn Fn(u64) -> Result<(), AssemblyError>,
-    with: (usize, &Progress),
-) -> Result<(Graph, u64), AssemblyError> {
-    let kmers = kmers_at_ends::<W>(graph, reads, mercy, with)?;
+    among: &Among,
+) -> Result<(SharedGraph, u64), AssemblyError> {
+    let kmers = kmers_at_ends::<W>(graph, reads, mercy, among)?;
     let equal = kmers.chunk_by(|one, other| one == other);
     let counted = equal.map(|equal| (equal[0], equal.len() as u32)).collect();
     drop(kmers);
-    let counted = together::counted(reads.world(), counted)?;
-    admit(counted.len() as u64)?;
-    let (stretches, counted) = beside(graph, counted);
-    let added = counted.len() as u64;
-    let all = Extended::of_stretches((graph, graph.k()), stretches, &counted);
-    Ok((compact_of(graph.k(), &all, with.0), added))
+    let counted = together::counted(among, counted)?;
+    admit(among.sum(counted.len())?)?;
+    let (stretches, counted) = beside(graph.own(), counted, among)?;
+    let (k, added) = (graph.k(), among.sum(counted.len())?);
+    let all = Extended::of_stretches((graph.own(), k), stretches, &counted);
+    Ok((compact_among(k, &all, among)?, added))
 }
 
 /// The k-mers of the reads of this process where the graph ends, ascending: each as often as it is
 /// there.
+///
+/// Collective.
 fn kmers_at_ends<const W: usize>(
-    graph: &Graph,
-    reads: &Reads,
+    graph: &SharedGraph,
+    reads: &dyn ReadBlocks,
     mercy: Mercy,
-    with: (usize, &Progress),
+    among: &Among,
 ) -> Result<Vec<Kmer<W>>, AssemblyError> {
-    let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS, with.0)?;
-    let walker = Walker::new(graph, &index);
-    let found = reads.by_threads(with, |blocks| {
-        let mut kmers: Vec<Kmer<W>> = Vec::new();
-        for block in blocks {
-            spared(&walker, &*block?, mercy, &mut kmers);
-        }
-        Ok(kmers)
+    let walks = Walks::of(graph, NEIGHBOURS, among)?;
+    let walked = walks.find(reads, "ends")?;
+    let none = vec![Vec::new(); among.threads];
+    let found = walked.for_each(none, |kmers: &mut Vec<Kmer<W>>, _, read, walk| {
+        spared(graph.k(), read, walk, mercy, kmers);
+        Ok(())
     })?;
     let mut all = Vec::with_capacity(found.iter().map(Vec::len).sum());
     found.into_iter().for_each(|one| all.extend(one));
@@ -89,44 +88,51 @@ fn kmers_at_ends<const W: usize>(
     Ok(all)
 }
 
-/// Adds the k-mers of the reads of a block where the graph ends.
-fn spared<const W: usize>(walker: &Walker, block: &Block, mercy: Mercy, kmers: &mut Vec<Kmer<W>>) {
-    let (graph, k) = (walker.graph(), walker.graph().k());
-    let is_dead = |way| graph.next(way).is_empty();
-    let mut steps = Vec::new();
-    walker.index().for_each_read(block, |read, minimizers| {
-        // Windows between stretches, or before and behind them, if all of their letters are bases.
-        let mut add = |from: usize, to: usize| {
-            if from < to && !read[from..to + k - 1].contains(&NONE) {
-                let gap = (from..to).map(|at| kmer_of::<W>(&read[at..at + k]));
-                kmers.extend(gap.map(|kmer| kmer.canonical(k)));
-            }
-        };
-        // The window behind the last stretch, and whether the graph ends there.
-        let mut last_end = None;
-        walker.walk_of(read, minimizers, &mut steps, |steps| {
-            let (first, last) = (steps[0], steps[steps.len() - 1]);
-            let begins = first.offset == 0 && is_dead(first.way.flipped());
-            match (last_end, mercy) {
-                (None, Mercy::Ends) if begins => add(0, first.at),
-                (Some((from, ends)), Mercy::Gaps) if begins && ends => add(from, first.at),
-                (Some((from, ends)), Mercy::Ends) if begins || ends => add(from, first.at),
-                _ => {}
-            }
-            let kmers = graph.kmers(last.way) as usize;
-            let ends = last.offset + last.kmers == kmers && is_dead(last.way);
-            last_end = Some((last.at + last.kmers, ends));
-        });
-        if let (Some((from, true)), Mercy::Ends) = (last_end, mercy) {
-            add(from, (read.len() + 1).saturating_sub(k));
+/// Adds the k-mers of a read where the graph ends.
+fn spared<const W: usize>(
+    k: usize,
+    read: &[u8],
+    walk: &Walk,
+    mercy: Mercy,
+    kmers: &mut Vec<Kmer<W>>,
+) {
+    // Windows between stretches, or before and behind them, if all of their letters are bases.
+    let mut add = |from: usize, to: usize| {
+        if from < to && !read[from..to + k - 1].contains(&NONE) {
+            let gap = (from..to).map(|at| kmer_of::<W>(&read[at..at + k]));
+            kmers.extend(gap.map(|kmer| kmer.canonical(k)));
         }
-    });
+    };
+    // The window behind the last stretch, and whether the graph ends there.
+    let mut last_end = None;
+    for Stretch {
+        steps,
+        begins,
+        ends,
+    } in walk.stretches()
+    {
+        let (first, last) = (steps[0], steps[steps.len() - 1]);
+        match (last_end, mercy) {
+            (None, Mercy::Ends) if begins => add(0, first.at),
+            (Some((from, ended)), Mercy::Gaps) if begins && ended => add(from, first.at),
+            (Some((from, ended)), Mercy::Ends) if begins || ended => add(from, first.at),
+            _ => {}
+        }
+        last_end = Some((last.at + last.kmers, ends));
+    }
+    if let (Some((from, true)), Mercy::Ends) = (last_end, mercy) {
+        add(from, (read.len() + 1).saturating_sub(k));
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use gyrase_fabric::Alone;
+    use gyrase_work::Progress;
+
     use super::*;
-    use crate::graph::{Pieces, compact};
+    use crate::graph::{Graph, Pieces, compact};
+    use crate::reads::Reads;
 
     fn sequence(count: usize) -> Vec<u8> {
         let codes = (0..count as u64).map(|at| (gyrase_kmer::mix(at) >> 62) as u8);
@@ -141,9 +147,12 @@ mod tests {
     }
 
     fn spared(graph: &Graph, reads: &[Vec<u8>], mercy: Mercy) -> (Graph, u64) {
-        let reads = Reads::of(reads);
-        let with = (2, &Progress::default());
-        merciful(graph, &reads, mercy, &|_| Ok(()), with).expect("nobody cancels")
+        let (reads, progress) = (Reads::of(reads), Progress::default());
+        let among = Among::of_test(&Alone, &progress);
+        let graph = SharedGraph::alone(graph.clone());
+        let spared = merciful(&graph, &reads, mercy, &|_| Ok(()), &among);
+        let (graph, added) = spared.expect("nobody cancels");
+        (graph.own().clone(), added)
     }
 
     #[test]

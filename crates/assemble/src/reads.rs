@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock};
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use gyrase_fabric::{FabricError, SpillFolder, World};
@@ -28,6 +28,28 @@ pub const NONE: u8 = 4;
 /// Codes of the four bases in a byte, the first highest.
 static CODES: LazyLock<[[u8; 4]; 256]> =
     LazyLock::new(|| std::array::from_fn(|byte| [6, 4, 2, 0].map(|bits| (byte >> bits & 3) as u8)));
+
+/// Packs codes of bases, four a byte.
+pub fn pack(codes: &[u8], packed: &mut Vec<u8>) {
+    for four in codes.chunks(4) {
+        let codes = four.iter().zip([6, 4, 2, 0]);
+        packed.push(codes.fold(0, |byte, (code, bits)| byte | code << bits));
+    }
+}
+
+/// Bytes that so many codes take.
+pub fn packed_bytes(codes: usize) -> usize {
+    codes.div_ceil(4)
+}
+
+/// Appends so many codes that were packed.
+pub fn unpack(packed: &[u8], len: usize, codes: &mut Vec<u8>) {
+    let end = codes.len() + len;
+    for &byte in &packed[..packed_bytes(len)] {
+        codes.extend_from_slice(&CODES[usize::from(byte)]);
+    }
+    codes.truncate(end);
+}
 
 /// Reads that came in one batch; of pairs the mates follow each other.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +82,14 @@ impl Block {
         self.lengths.push(letters.len() as u32);
     }
 
+    /// A sequence of bases alone.
+    pub fn of_codes(codes: &[u8]) -> Block {
+        let mut block = Block::default();
+        pack(codes, &mut block.packed);
+        block.lengths.push(codes.len() as u32);
+        block
+    }
+
     /// Bytes of memory that it takes.
     fn bytes(&self) -> u64 {
         let [packed, lengths, holes] = self.parts().map(<[u8]>::len);
@@ -84,17 +114,13 @@ impl Block {
         let (mut reads, mut from, mut hole) = (vec![Vec::new(); at_once], 0, 0);
         for (number, &length) in self.lengths.iter().enumerate() {
             let codes = &mut reads[number % at_once];
-            let bytes = (length as usize).div_ceil(4);
             codes.clear();
-            for &byte in &self.packed[from..from + bytes] {
-                codes.extend_from_slice(&CODES[usize::from(byte)]);
-            }
-            codes.truncate(length as usize);
+            unpack(&self.packed[from..], length as usize, codes);
             while let Some(&[_, place]) = self.holes.get(hole).filter(|at| at[0] == number as u32) {
                 codes[place as usize] = NONE;
                 hole += 1;
             }
-            from += bytes;
+            from += packed_bytes(length as usize);
             if number % at_once + 1 == at_once {
                 each(&reads);
             }
@@ -121,7 +147,7 @@ enum Kept {
 struct Overflow {
     /// Bytes of memory for those that stay.
     room: u64,
-    folder: SpillFolder,
+    folder: Arc<SpillFolder>,
     /// And where the next one begins.
     file: Option<(File, u64)>,
 }
@@ -225,7 +251,7 @@ impl<'w> Reads<'w> {
         let root = folder(config);
         let overflow = Overflow {
             room: room_for_reads(config.memory),
-            folder: SpillFolder::of_process(&root, world.peer(), None, false),
+            folder: Arc::new(SpillFolder::of_process(&root, world.peer(), None, false)),
             file: None,
         };
         let mut reads = Reads::none(world, overflow);
@@ -285,20 +311,36 @@ impl<'w> Reads<'w> {
         self.world
     }
 
+    /// The folder for what does not fit the memory.
+    pub fn folder(&self) -> Arc<SpillFolder> {
+        Arc::clone(&self.overflow.folder)
+    }
+
     /// Reads without mates, as codes.
     #[cfg(test)]
     pub fn of(codes: &[Vec<u8>]) -> Reads<'static> {
+        Reads::of_blocks(&[codes])
+    }
+
+    /// The same in several blocks.
+    #[cfg(test)]
+    pub fn of_blocks(blocks: &[impl AsRef<[Vec<u8>]>]) -> Reads<'static> {
         let overflow = Overflow {
             room: u64::MAX,
             ..Overflow::default()
         };
         let mut reads = Reads::none(&gyrase_fabric::Alone, overflow);
-        let mut block = Block::default();
-        for read in codes {
-            let letters: Vec<u8> = read.iter().map(|&code| gyrase_seq::decode(code)).collect();
-            block.push(&letters);
+        for codes in blocks {
+            let mut block = Block::default();
+            for read in codes.as_ref() {
+                let letter = |&code: &u8| match code {
+                    NONE => b'N',
+                    code => gyrase_seq::decode(code),
+                };
+                block.push(&read.iter().map(letter).collect::<Vec<u8>>());
+            }
+            reads.add(block).expect("there is room");
         }
-        reads.add(block).expect("there is room");
         reads
     }
 
@@ -388,6 +430,46 @@ impl<'w> Reads<'w> {
             }
         }
         0
+    }
+}
+
+/// Sequences of this process in blocks: reads, or what is looked up as reads are.
+pub trait ReadBlocks: Sync {
+    /// How many.
+    fn count(&self) -> usize;
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn get(&self, number: usize) -> Result<Cow<'_, Block>, FabricError>;
+}
+
+impl ReadBlocks for Reads<'_> {
+    fn count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn get(&self, number: usize) -> Result<Cow<'_, Block>, FabricError> {
+        self.overflow.get(&self.blocks[number])
+    }
+}
+
+/// Some of the blocks of others, as a process of a test has them.
+#[cfg(test)]
+pub struct TestShare<'b> {
+    pub blocks: &'b dyn ReadBlocks,
+    pub own: Vec<usize>,
+}
+
+#[cfg(test)]
+impl ReadBlocks for TestShare<'_> {
+    fn count(&self) -> usize {
+        self.own.len()
+    }
+
+    fn get(&self, number: usize) -> Result<Cow<'_, Block>, FabricError> {
+        self.blocks.get(self.own[number])
     }
 }
 
@@ -502,7 +584,7 @@ mod tests {
             let path = folder.path().join("reads");
             let overflow = Overflow {
                 room,
-                folder: SpillFolder::new(path.clone(), None, false),
+                folder: Arc::new(SpillFolder::new(path.clone(), None, false)),
                 file: None,
             };
             let mut reads = Reads::none(&Alone, overflow);

@@ -6,16 +6,18 @@ use std::sync::Arc;
 
 use gyrase_count::histogram::Histogram;
 use gyrase_count::{CountedBins, count_reads_in};
-use gyrase_fabric::{Alone, FabricError, Peer, SpillFolder, World};
+use gyrase_fabric::{Alone, ExchangeFabric, Peer, Place, SpillFolder, World};
+use gyrase_kmer::with_words;
 use gyrase_tabulate::{same_files, spill_path};
 use gyrase_work::{Progress, give_back_pieces};
 
 use crate::Error;
+use crate::among::Among;
 use crate::checkpoint::{Checkpoints, Resumed, State};
 use crate::clean::{Errors, clean};
 use crate::config::{AssemblyError, Config, Library, Sample};
 use crate::foreign::{AdapterReads, phix};
-use crate::graph::{Graph, Pieces, Way, compact};
+use crate::graph::{Graph, Pieces, SharedGraph, Way, compact_among, shape_of};
 use crate::longer::longer;
 use crate::mercy::{Mercy, merciful};
 use crate::pairs::{PairJoins, resolve};
@@ -120,9 +122,10 @@ pub fn run_in(
     refuse_long(&reads)?;
     let checkpoints = Checkpoints::open(config, world)?;
     let (kept, resumed) = checkpoints.last()?;
+    let among = &among(config, &reads, progress)?;
     let mut state = match kept {
         Some(state) => state,
-        None => begun(config, &reads, progress)?,
+        None => begun(config, &reads, among)?,
     };
     // Thin reads of one genome have no strains.
     let strains = (config.sample == WITHOUT_STRAINS).then_some(strains::BETWEEN);
@@ -130,8 +133,9 @@ pub fn run_in(
         KmerDepth::MIXED => &mixed(config),
         _ => config,
     };
-    grow(&mut state, config, strains, &reads, &checkpoints, progress)?;
-    let (graph, of_many) = contigs_of(&mut state, (config.sample, config.threads));
+    grow(&mut state, config, strains, &reads, &checkpoints, among)?;
+    let whole = std::mem::take(&mut state.graph).whole(world)?;
+    let (graph, of_many) = contigs_of(whole, &state, (config.sample, config.threads));
     let (graph, resolved) = match config.libraries.iter().any(Library::is_paired) {
         true => resolve(graph, &reads, (config.sample, config.threads), progress)?,
         false => (graph, PairJoins::default()),
@@ -154,8 +158,7 @@ pub fn run_in(
 
 /// The last graph, without strains where these are to be left out, and what was done for a
 /// metagenome.
-fn contigs_of(state: &mut State, (sample, threads): (Sample, usize)) -> (Graph, Mixed) {
-    let graph = std::mem::take(&mut state.graph);
+fn contigs_of(graph: Graph, state: &State, (sample, threads): (Sample, usize)) -> (Graph, Mixed) {
     let of_many = Mixed {
         spared: state.spared,
         cut: state.cut,
@@ -203,9 +206,9 @@ fn grow(
     strains: Option<Alike>,
     reads: &Reads,
     checkpoints: &Checkpoints,
-    progress: &Progress,
+    among: &Among,
 ) -> Result<(), AssemblyError> {
-    let (depth, means) = (state.depth, (config.sample, config.threads));
+    let (depth, progress) = (state.depth, among.progress);
     let ks = config.ks.clone();
     let ks = ks.unwrap_or_else(|| lengths(reads, depth, config.sample));
     let done = state.graph.k();
@@ -213,15 +216,15 @@ fn grow(
         checkpoints.put(state)?;
         if let Some(alike) = strains {
             progress.start("strains", 0);
-            let (without, went) =
-                collapsed(std::mem::take(&mut state.graph), alike, config.threads);
-            (state.graph, state.strains) = (without, state.strains + went);
+            let went = replicated(&mut state.graph, among.world, |graph| {
+                Ok(collapsed(graph, alike, config.threads))
+            })?;
+            state.strains += went;
         }
         give_back_pieces();
-        progress.start("longer k-mers", reads.blocks());
-        let larger = longer(&state.graph, reads, k, means, progress)?;
+        state.graph = longer(&state.graph, reads, k, config.sample, among)?;
         let depth = depth.at(k, reads.typical_length(), config.sample);
-        state.graph = cleaned(larger, depth, means, &mut state.stages, progress);
+        cleaned(state, depth, config.sample, among)?;
     }
     give_back_pieces();
     checkpoints.put(state)
@@ -238,27 +241,66 @@ fn refuse_long(reads: &Reads) -> Result<(), AssemblyError> {
 }
 
 fn cleaned(
-    graph: Graph,
+    state: &mut State,
     depth: u64,
-    (sample, threads): (Sample, usize),
-    stages: &mut Vec<GraphStage>,
-    progress: &Progress,
-) -> Graph {
-    progress.start("clean", 0);
+    sample: Sample,
+    among: &Among,
+) -> Result<(), AssemblyError> {
+    among.progress.start("clean", 0);
+    let graph = std::mem::take(&mut state.graph);
     let (k, nodes) = (graph.k(), graph.len());
-    let errors = match stages.is_empty() {
+    let errors = match state.stages.is_empty() {
         true => Errors::Kmers,
         false => Errors::Walks,
     };
-    let (graph, cleaned) = clean(graph, depth, (sample, errors), threads);
-    stages.push(GraphStage {
+    let (graph, cleaned) = clean(graph, depth, (sample, errors), among)?;
+    state.stages.push(GraphStage {
         k,
         nodes,
         cleaned,
         left: graph.len(),
     });
-    graph
+    state.graph = graph;
+    Ok(())
 }
+
+/// Makes another graph where each process has all of it; what else comes out.
+///
+/// Collective.
+fn replicated<T>(
+    graph: &mut SharedGraph,
+    world: &dyn World,
+    make: impl FnOnce(Graph) -> Result<(Graph, T), AssemblyError>,
+) -> Result<T, AssemblyError> {
+    let (made, other) = make(std::mem::take(graph).whole(world)?)?;
+    *graph = SharedGraph::share_of(made, world)?;
+    Ok(other)
+}
+
+/// The processes that make graphs together, with a part of the memory for what travels.
+///
+/// Collective.
+fn among<'a>(
+    config: &Config,
+    reads: &Reads<'a>,
+    progress: &'a Progress,
+) -> Result<Among<'a>, AssemblyError> {
+    let world = reads.world();
+    let place = Place::among(PARTS.max(world.ranks()).next_power_of_two(), world.peer());
+    let least = ExchangeFabric::least_memory(place.partitions, world.ranks(), config.threads);
+    Ok(Among {
+        world,
+        bins: place.owned().collect(),
+        place,
+        threads: config.threads,
+        memory: world.min(&[least.max(config.memory / 16)])?[0],
+        folder: reads.folder(),
+        progress,
+    })
+}
+
+/// Parts that what travels is divided into, where there are not more processes.
+const PARTS: usize = 256;
 
 /// Refuses processes that are to assemble different reads.
 fn agree(config: &Config, world: &dyn World) -> Result<(), AssemblyError> {
@@ -275,11 +317,11 @@ fn agree(config: &Config, world: &dyn World) -> Result<(), AssemblyError> {
 }
 
 /// The first state, of one genome where this was asked for and the reads show its depth.
-fn begun(config: &Config, reads: &Reads, progress: &Progress) -> Result<State, AssemblyError> {
-    if let Some(state) = first(config, config.sample, reads, progress)? {
+fn begun(config: &Config, reads: &Reads, among: &Among) -> Result<State, AssemblyError> {
+    if let Some(state) = first(config, config.sample, reads, among)? {
         return Ok(state);
     }
-    let of_mixture = first(&mixed(config), config.sample, reads, progress)?;
+    let of_mixture = first(&mixed(config), config.sample, reads, among)?;
     Ok(of_mixture.expect("a mixture has no one depth"))
 }
 
@@ -290,9 +332,9 @@ fn first(
     config: &Config,
     asked: Sample,
     reads: &Reads,
-    progress: &Progress,
+    among: &Among,
 ) -> Result<Option<State>, AssemblyError> {
-    let world = reads.world();
+    let (world, progress) = (among.world, among.progress);
     let memory = config.memory.saturating_sub(reads.held());
     let (bins, _) = count_reads_in(&count_config(config, memory), world, progress)?;
     let Some((depth, kmers)) = depth_of(&bins, config, world, progress)? else {
@@ -301,8 +343,11 @@ fn first(
     let graph = graph_bytes(kmers);
     fits(reads.least_memory(graph), config)?;
     let unitigs = unitigs_of(bins, depth.least, config, reads, progress)?;
-    let pieces = pieces_of(unitigs, world)?;
-    let graph = compact(first_k(config.sample), &pieces, config.threads);
+    let mut pieces = Pieces::default();
+    pieces.add(unitigs.own());
+    drop(unitigs);
+    let k = first_k(config.sample);
+    let graph = with_words!(shape_of(k), W => compact_among::<W>(k, &pieces, among))?;
     drop(pieces);
     give_back_pieces();
     let mut state = State {
@@ -313,29 +358,15 @@ fn first(
         cut: 0,
         strains: 0,
     };
-    spare(&mut state, config, reads, Mercy::Gaps, progress)?;
-    let graph = std::mem::take(&mut state.graph);
-    let (means, stages) = ((config.sample, config.threads), &mut state.stages);
-    state.graph = cleaned(graph, depth.peak, means, stages, progress);
-    spare(&mut state, config, reads, Mercy::Ends, progress)?;
+    spare(&mut state, config, reads, Mercy::Gaps, among)?;
+    cleaned(&mut state, depth.peak, config.sample, among)?;
+    spare(&mut state, config, reads, Mercy::Ends, among)?;
     if config.sample.is_mixed() {
         // Thin reads of one genome have nothing in common with another.
         let around = if asked.is_mixed() { AROUND } else { 0 };
-        let with = (config.threads, progress);
-        let (graph, cut) = supported(&state.graph, reads, around, with)?;
-        (state.graph, state.cut) = (graph, cut);
+        (state.graph, state.cut) = supported(&state.graph, reads, around, among)?;
     }
     Ok(Some(state))
-}
-
-/// The unitigs of all processes.
-///
-/// Collective.
-fn pieces_of(unitigs: SharedUnitigs, world: &dyn World) -> Result<Pieces, FabricError> {
-    let mut pieces = Pieces::default();
-    let all = unitigs.of_all(world)?.into_iter();
-    all.for_each(|unitigs| pieces.add(&unitigs));
-    Ok(pieces)
 }
 
 /// Lets k-mers of a metagenome come back that were seen once.
@@ -344,14 +375,14 @@ fn spare(
     config: &Config,
     reads: &Reads,
     mercy: Mercy,
-    progress: &Progress,
+    among: &Among,
 ) -> Result<(), AssemblyError> {
     if config.sample.is_mixed() {
-        let graph = &state.graph;
-        let kmers = graph.nodes().map(|way| graph.kmers(way)).sum::<u64>();
+        let own = state.graph.own();
+        let kmers: u64 = own.nodes().map(|way| own.kmers(way)).sum();
+        let kmers = among.sum(kmers as usize)?;
         let admit = |added| fits(reads.least_memory(graph_bytes(kmers + added)), config);
-        let with = (config.threads, progress);
-        let (graph, spared) = merciful(graph, reads, mercy, &admit, with)?;
+        let (graph, spared) = merciful(&state.graph, reads, mercy, &admit, among)?;
         state.graph = graph;
         state.spared[mercy as usize] = spared;
     }

@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use crate::graph::{Graph, Pieces, Way, compact};
+use crate::graph::{Graph, Halo, Pieces, Way, compact};
 
 /// While there are larger k to come.
 pub const BETWEEN: Alike = Alike {
@@ -70,8 +70,12 @@ pub fn collapsed(mut graph: Graph, alike: Alike, threads: usize) -> (Graph, u64)
     }
 }
 
-/// For each node whether it is a side of a bubble.
-pub fn sides(graph: &Graph) -> Vec<bool> {
+/// Edges from a node to what tells whether it is a side of a bubble.
+pub const SEEN: usize = 2;
+
+/// For each node of this process whether it is a side of a bubble.
+pub fn sides(halo: &Halo) -> Vec<bool> {
+    let graph = halo.graph();
     let is_side = |way: Way| {
         let Some(from) = graph.before(way).next() else {
             return false;
@@ -80,7 +84,7 @@ pub fn sides(graph: &Graph) -> Vec<bool> {
         let mut others = graph.next(from).iter().filter(|&&other| other != way);
         to.is_some() && others.any(|&other| between(graph, from, other) == to)
     };
-    graph.nodes().map(is_side).collect()
+    halo.own().map(is_side).collect()
 }
 
 /// Ways from one node to another, of which one is kept.

@@ -9,15 +9,16 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gyrase_fabric::{FabricError, World};
-use gyrase_work::Progress;
+use gyrase_fabric::{Drain, Fabric, FabricError, Sender};
+use gyrase_kmer::with_words;
 
+use crate::among::Among;
 use crate::config::AssemblyError;
-use crate::graph::{Graph, Pieces, Way, compact};
-use crate::index::Index;
+use crate::graph::{Graph, Pieces, SharedGraph, Way, compact_among, shape_of};
 use crate::mercy::NEIGHBOURS;
-use crate::reads::Reads;
-use crate::walk::{Step, Walker};
+use crate::reads::ReadBlocks;
+use crate::walk::Step;
+use crate::walks::Walks;
 
 /// k-mers that a read is to have on either side of a join of what is thin, where genomes are many.
 pub const AROUND: usize = 8;
@@ -32,49 +33,73 @@ const THIN: u64 = 200;
 /// # Errors
 /// Somebody cancelled, or another process failed.
 pub fn supported(
-    graph: &Graph,
-    reads: &Reads,
+    graph: &SharedGraph,
+    reads: &dyn ReadBlocks,
     around: usize,
-    with: (usize, &Progress),
-) -> Result<(Graph, u64), AssemblyError> {
-    let (_, progress) = with;
-    progress.start("joins", reads.blocks());
-    let joins = seen_joins(graph, reads, around, with)?;
-    let (pieces, cut) = pieces(graph, &joins);
-    Ok((compact(graph.k(), &pieces, with.0), cut))
+    among: &Among,
+) -> Result<(SharedGraph, u64), AssemblyError> {
+    let joins = seen_joins(graph, reads, around, among)?;
+    let (pieces, cut) = pieces(graph.own(), &joins);
+    let (k, cut) = (graph.k(), among.sum(cut)?);
+    let graph = with_words!(shape_of(k), W => compact_among::<W>(k, &pieces, among))?;
+    Ok((graph, cut))
 }
 
-/// The joins that reads have, alone and with so many k-mers around.
+/// The joins of the nodes of this process that reads have, alone and with so many k-mers around.
 ///
 /// Collective.
 fn seen_joins<'g>(
-    graph: &'g Graph,
-    reads: &Reads,
+    graph: &'g SharedGraph,
+    reads: &dyn ReadBlocks,
     around: usize,
-    with: (usize, &Progress),
+    among: &Among,
 ) -> Result<[SeenJoins<'g>; 2], AssemblyError> {
-    let index = Index::of_minimizers(graph, graph.k(), NEIGHBOURS, with.0)?;
-    let walker = Walker::new(graph, &index);
-    let seen = [0, around].map(|around| SeenJoins::none(graph, around));
-    reads.by_threads(with, |blocks| {
-        let mut steps = Vec::new();
-        for block in blocks {
-            index.for_each_read(&*block?, |read, minimizers| {
-                walker.walk_of(read, minimizers, &mut steps, |steps| {
-                    for step in steps {
-                        seen.iter().for_each(|seen| seen.note(step));
-                    }
-                });
-            });
+    let walks = Walks::of(graph, NEIGHBOURS, among)?;
+    let walked = walks.find(reads, "joins")?;
+    let seen = [0, around].map(|around| SeenJoins::none(graph.own(), around));
+    if among.world.ranks() == 1 {
+        walked.for_each(vec![(); among.threads], |(), _, _, walk| {
+            for step in walk.steps() {
+                seen.iter().for_each(|seen| seen.note(step));
+            }
+            Ok(())
+        })?;
+        return Ok(seen);
+    }
+    let fabric = among.fabric_to_processes()?;
+    let senders = (0..among.threads).map(|_| fabric.sender()).collect();
+    let senders = walked.for_each(senders, |sender, _, _, walk| {
+        walk.steps().iter().try_for_each(|step| {
+            let numbers = [step.way.index(), step.offset, step.kmers];
+            let record = numbers.map(|number| (number as u32).to_le_bytes());
+            let owner = graph.owner(step.way.node());
+            Ok(sender.send(owner, record.as_flattened(), STEP)?)
+        })
+    })?;
+    let told = fabric.close(senders)?;
+    told.drain::<FabricError>(among.world.rank(), &mut |bytes, used| {
+        for step in bytes[..used].as_chunks::<STEP>().0 {
+            let number = |at: usize| u32::from_le_bytes(step.as_chunks().0[at]) as usize;
+            let way = graph.own_way(Way::of_index(number(0)));
+            let (offset, kmers) = (number(1), number(2));
+            let step = Step {
+                way,
+                offset,
+                at: 0,
+                kmers,
+            };
+            seen.iter().for_each(|seen| seen.note(&step));
         }
         Ok(())
     })?;
-    let [seen, around] = seen;
-    Ok([seen.of_all(reads.world())?, around.of_all(reads.world())?])
+    Ok(seen)
 }
 
+/// Bytes of a step, as it travels to the process that has the node.
+const STEP: usize = 12;
+
 /// The nodes, cut at joins that are not seen.
-fn pieces(graph: &Graph, joins: &[SeenJoins; 2]) -> (Pieces, u64) {
+fn pieces(graph: &Graph, joins: &[SeenJoins; 2]) -> (Pieces, usize) {
     let (k, mut pieces, mut cut) = (graph.k(), Pieces::default(), 0);
     let mut places = Vec::new();
     for way in graph.nodes() {
@@ -166,25 +191,6 @@ impl<'g> SeenJoins<'g> {
         }
     }
 
-    /// What all processes have seen.
-    ///
-    /// Collective.
-    fn of_all(self, world: &dyn World) -> Result<SeenJoins<'g>, FabricError> {
-        if world.ranks() == 1 {
-            return Ok(self);
-        }
-        let own = self
-            .bits
-            .iter()
-            .flat_map(|word| word.load(Relaxed).to_le_bytes());
-        for bytes in world.all_gather(&own.collect::<Vec<u8>>())? {
-            for (word, seen) in self.bits.iter().zip(bytes.as_chunks().0) {
-                word.fetch_or(u64::from_le_bytes(*seen), Relaxed);
-            }
-        }
-        Ok(self)
-    }
-
     /// Whether some read has a k-mer of a node together with the next one.
     fn has(&self, way: Way, join: usize) -> bool {
         let place = self.graph.start(way) + join;
@@ -194,7 +200,12 @@ impl<'g> SeenJoins<'g> {
 
 #[cfg(test)]
 mod tests {
+    use gyrase_fabric::Alone;
+    use gyrase_work::Progress;
+
     use super::*;
+    use crate::graph::compact;
+    use crate::reads::Reads;
 
     fn cut(genome: &[u8], count: u64, overlap: usize) -> (Graph, u64) {
         let mut pieces = Pieces::default();
@@ -203,8 +214,11 @@ mod tests {
         assert_eq!(graph.len(), 1);
         let other = |codes: &[u8]| codes.iter().rev().map(|code| 3 - code).collect::<Vec<u8>>();
         let reads = [genome[..60].to_vec(), other(&genome[60 - overlap..])];
-        let with = (2, &Progress::default());
-        supported(&graph, &Reads::of(&reads), AROUND, with).unwrap()
+        let progress = Progress::default();
+        let among = Among::of_test(&Alone, &progress);
+        let graph = SharedGraph::alone(graph);
+        let (graph, cut) = supported(&graph, &Reads::of(&reads), AROUND, &among).unwrap();
+        (graph.own().clone(), cut)
     }
 
     #[test]

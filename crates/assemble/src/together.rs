@@ -9,33 +9,59 @@ use std::collections::BTreeMap;
 use gyrase_fabric::{FabricError, World, all_to_all};
 use gyrase_kmer::{Key, Kmer};
 
-/// k-mers with their counts in each process, ascending; with those of all, ascending.
+use crate::among::Among;
+
+/// The process among so many that a k-mer falls to.
+pub fn owner<const W: usize>(kmer: Kmer<W>, ranks: usize) -> usize {
+    (Key::from(kmer).0[0] % ranks as u64) as usize
+}
+
+/// k-mers with their counts in each process; those that fall to this one with those of all,
+/// ascending.
 ///
 /// Collective.
 pub fn counted<const W: usize>(
-    world: &dyn World,
+    among: &Among,
     own: Vec<(Kmer<W>, u32)>,
 ) -> Result<Vec<(Kmer<W>, u32)>, FabricError> {
-    let row = |&(kmer, count): &(Kmer<W>, u32)| {
-        let mut words = [0; WORDS];
-        words[..W].copy_from_slice(&kmer.0);
-        let owner = Key::from(kmer).0[0];
-        (owner, words, [u64::from(count)])
-    };
-    if world.ranks() == 1 {
-        return Ok(own);
+    let (mut all, ranks) = (Vec::new(), among.world.ranks());
+    if ranks == 1 {
+        all = own;
+    } else {
+        let word = |(kmer, count)| (owner(kmer, ranks), bytes_of(kmer, count));
+        among.tell(&own, word, |bytes| all.push(of_bytes(bytes)))?;
     }
-    let own: Vec<_> = own.iter().map(row).collect();
-    let all = summed(world, &own)?.into_iter();
-    let counted = all.map(|(words, [count])| {
-        let kmer = Kmer(std::array::from_fn(|word| words[word]));
-        (kmer, u32::try_from(count).unwrap_or(u32::MAX))
+    all.sort_unstable_by_key(|counted| counted.0);
+    all.dedup_by(|one, kept| {
+        let equal = one.0 == kept.0;
+        kept.1 = kept.1.saturating_add(if equal { one.1 } else { 0 });
+        equal
     });
-    Ok(counted.collect())
+    Ok(all)
+}
+
+/// A k-mer and a number, as they travel.
+pub fn bytes_of<const W: usize>(kmer: Kmer<W>, number: u32) -> [u8; 8 * WORDS + 4] {
+    let mut bytes = [0; 8 * WORDS + 4];
+    let words = kmer.0.iter().flat_map(|word| word.to_le_bytes());
+    bytes
+        .iter_mut()
+        .zip(words)
+        .for_each(|(byte, own)| *byte = own);
+    bytes[8 * WORDS..].copy_from_slice(&number.to_le_bytes());
+    bytes
+}
+
+/// What [`bytes_of`] made.
+pub fn of_bytes<const W: usize>(bytes: [u8; 8 * WORDS + 4]) -> (Kmer<W>, u32) {
+    let (words, number) = bytes.as_chunks::<8>();
+    let word = |at: usize| u64::from_le_bytes(words[at]);
+    let number = number.try_into().expect("four bytes are left");
+    (Kmer(std::array::from_fn(word)), u32::from_le_bytes(number))
 }
 
 /// Words of the longest k-mer.
-const WORDS: usize = 4;
+pub const WORDS: usize = 4;
 
 /// Numbers of a key of so many words.
 pub type Row<const K: usize, const N: usize> = ([u64; K], [u64; N]);

@@ -23,7 +23,6 @@
 //! These are the unitigs of BCALM 2, node for node (Chikhi, Limasset, Medvedev 2016,
 //! doi:10.1093/bioinformatics/btw279), in an order that depends on the k-mers alone.
 
-mod among;
 mod build;
 mod chains;
 mod collate;
@@ -32,8 +31,6 @@ mod guests;
 mod junctions;
 mod linear;
 mod links;
-mod numbering;
-mod over_bins;
 mod pieces;
 mod plan;
 pub(crate) mod records;
@@ -44,18 +41,22 @@ mod small;
 mod solid_kmers;
 mod text;
 
-use gyrase_fabric::{FabricError, World};
 use gyrase_kmer::Kmer;
 
 pub use build::{Means, build};
+pub(crate) use collate::collate;
+pub(crate) use glue::NONE;
 pub use links::Links;
+pub(crate) use pieces::end_of;
 pub use plan::{Plan, plan};
 pub use run::{Config, GraphTarget, KmersOf, Summary, leftovers, run, run_in};
+pub(crate) use runs::{RunEnd, Runs};
 pub use solid_kmers::SolidKmers;
 pub use text::GraphFormat;
 pub(crate) use text::{entering, is_written, leaving};
 
 use crate::BaseString;
+use crate::numbering::Numbering;
 
 /// One of the two ends of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,32 +91,13 @@ pub struct UnitigEnd {
 pub struct SharedUnitigs {
     unitigs: Unitigs,
     /// By the bins that they belong to, and behind those once more, for rings.
-    numbering: numbering::Numbering,
+    numbering: Numbering,
 }
 
 impl SharedUnitigs {
     /// Those of this process, in the order of their numbers: all, where there is one process.
     pub fn own(&self) -> &Unitigs {
         &self.unitigs
-    }
-
-    /// Those of every process, in the order of ranks, in all of them: for a graph that each can
-    /// hold.
-    ///
-    /// Collective.
-    ///
-    /// # Errors
-    /// Another process failed.
-    pub fn of_all(self, world: &dyn World) -> Result<Vec<Unitigs>, FabricError> {
-        if world.ranks() == 1 {
-            return Ok(vec![self.unitigs]);
-        }
-        let k = self.unitigs.k();
-        let all = world.all_gather(&self.unitigs.to_bytes())?;
-        Ok(all
-            .iter()
-            .map(|bytes| Unitigs::of_bytes(k, bytes))
-            .collect())
     }
 
     /// How many all processes have together.
@@ -194,31 +176,6 @@ impl Unitigs {
         self.ends.push(self.bases.len());
         self.count_sums.push(count_sum);
         self.circular.push(circular);
-    }
-
-    /// All of them, as one process sends them to another.
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = (self.len() as u64).to_le_bytes().to_vec();
-        for unitig in 0..self.len() {
-            let circular = u64::from(self.circular[unitig]);
-            for number in [self.ends[unitig] as u64, self.count_sums[unitig], circular] {
-                bytes.extend(number.to_le_bytes());
-            }
-        }
-        records::put_bases(&self.bases, &mut bytes);
-        bytes
-    }
-
-    fn of_bytes(k: usize, bytes: &[u8]) -> Unitigs {
-        let (mut from, mut unitigs) = (bytes, Unitigs::new(k));
-        for _ in 0..records::take_number(&mut from) {
-            let mut number = || records::take_number(&mut from);
-            unitigs.ends.push(number() as usize);
-            unitigs.count_sums.push(number());
-            unitigs.circular.push(number() > 0);
-        }
-        unitigs.bases = records::take_bases(&mut from);
-        unitigs
     }
 
     /// Adds all of another graph of the same k behind the own.

@@ -18,6 +18,13 @@ pub struct Step {
     pub kmers: usize,
 }
 
+/// Whether a stretch is told of whose last window begins at `last`: it has so many k-mers, and one
+/// that begins in the `open` behind the base that ended the stretch before it. What is left out is
+/// short, and would be found by chance.
+pub fn is_told(steps: &[Step], last: usize, least: usize, open: usize) -> bool {
+    last >= open && steps.iter().map(|step| step.kmers).sum::<usize>() >= least
+}
+
 /// Finds the walks of reads.
 pub struct Walker<'g> {
     graph: &'g Graph,
@@ -39,19 +46,9 @@ impl<'g> Walker<'g> {
         self.graph
     }
 
-    /// The index.
-    pub fn index(&self) -> &'g Index<'g> {
-        self.index
-    }
-
-    /// Calls `each` with every longest stretch of a read all of whose k-mers are in the graph, and
-    /// that has so many as the index keeps one of: its steps, each of which goes on where the one
-    /// before ends.
-    pub fn walk(&self, read: &[u8], steps: &mut Vec<Step>, each: impl FnMut(&[Step])) {
-        self.walk_of(read, self.index.minimizers(read, 0), steps, each);
-    }
-
-    /// The same of a read with these minimizers.
+    /// Calls `each` with every longest stretch of a read with these minimizers all of whose k-mers
+    /// are in the graph, if it [`is_told`]: its steps, each of which goes on where the one before
+    /// ends.
     pub fn walk_of(
         &self,
         read: &[u8],
@@ -85,14 +82,18 @@ impl<'g> Walker<'g> {
             steps.clear();
             self.back(run, at, way, offset, open, steps);
             let end = self.on(run, at, way, offset, steps);
-            for step in steps.iter_mut() {
-                step.at += from;
-            }
-            each(steps);
-            // The base at `end` goes on in no way: no window that ends with it is in the graph.
-            // Those behind it are looked for; what is before them is found by going back.
-            open = end + 1;
-            first = self.index.first(run, open.saturating_sub(neighbours - 1));
+            let last = end - self.graph.k();
+            let next = if is_told(steps, last, neighbours, open) {
+                steps.iter_mut().for_each(|step| step.at += from);
+                each(steps);
+                // The base at `end` goes on in no way: no window that ends with it is in the graph.
+                // Those behind it are looked for; what is before them is found by going back.
+                open = end + 1;
+                open.saturating_sub(neighbours - 1)
+            } else {
+                last + 1
+            };
+            first = self.index.first(run, next);
         }
     }
 

@@ -414,10 +414,14 @@ fn finish(
 
 /// Puts the partitions of all processes together.
 fn publish(world: &dyn World, writer: Writer) -> Result<gydb::Summary, BuildError> {
-    let shares = world.gather(writer.settle()?)?;
-    // All have settled: what others wrote is on the disk.
-    writer.check(world.rank(), world.ranks())?;
+    let settled = writer.settle()?;
     world.sum(&[0])?;
+    // All have settled: what others wrote is on the disk.
+    let checked = writer.check(world.rank(), world.ranks());
+    // The file goes with the writer of the first process: not before all have read it.
+    world.sum(&[0])?;
+    checked?;
+    let shares = world.gather(settled)?;
     let made = match world.rank() {
         0 => writer.finish_all(&shares)?,
         _ => gydb::Summary::default(),

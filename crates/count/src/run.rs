@@ -530,9 +530,13 @@ impl Run<'_> {
         )?;
         // What others wrote is on the disk now, and their file system may have lost some of this
         // process's.
-        if self.place.ranks > 1 {
-            writer.check(self.place.rank, self.place.ranks)?;
-        }
+        let checked = match self.place.ranks {
+            1 => Ok(()),
+            ranks => writer.check(self.place.rank, ranks),
+        };
+        // The file goes with the writer of the first process: not before all have read it.
+        self.world.sum(&[0])?;
+        checked?;
         let shares = self.world.gather(settled)?;
         agree::on_counted(self.config, read, &shares)?;
         let made = match self.place.rank {

@@ -4,7 +4,7 @@
 //! well covered. What is thin may be true, and stays: its first k-mer alone goes, so that both do
 //! not meet. Nothing is joined that reads do not join: they lead on along the rival.
 
-use crate::graph::{Graph, Pieces, Way};
+use crate::graph::{Graph, Halo, Pieces, Way};
 use crate::solid::GOES_ON;
 
 /// A rival is covered so often that it tells what is thin.
@@ -12,9 +12,10 @@ const DEEP: u64 = 3;
 /// What has less than this of the coverage of a deep rival is thin.
 const THIN: (u64, u64) = (1, 20);
 
-/// For each way whether its first k-mer goes.
-pub fn thin(graph: &Graph) -> Vec<bool> {
-    graph.ways().map(|way| is_thin(graph, way)).collect()
+/// For each way of the nodes of this process whether its first k-mer goes.
+pub fn thin(halo: &Halo) -> Vec<bool> {
+    let ways = halo.own().flat_map(|way| [way, way.flipped()]);
+    ways.map(|way| is_thin(halo.graph(), way)).collect()
 }
 
 fn is_thin(graph: &Graph, way: Way) -> bool {
@@ -51,8 +52,10 @@ pub fn without(graph: &Graph, ends: &[bool], keep: impl Fn(usize) -> bool) -> Pi
 
 #[cfg(test)]
 mod tests {
+    use gyrase_fabric::Alone;
+
     use super::*;
-    use crate::graph::compact;
+    use crate::graph::{SharedGraph, compact};
 
     #[test]
     fn a_thin_branch_comes_off_and_stays() {
@@ -71,8 +74,10 @@ mod tests {
             pieces.push(&before, 50 * 100);
             pieces.push(&[end, &behind].concat(), 60 * 100);
             pieces.push(&[end, &other].concat(), 60 * thin);
+            let graph = SharedGraph::alone(compact(k, &pieces, 1));
+            let halo = Halo::around(&graph, 2, &Alone).unwrap();
+            let pieces = without(graph.own(), &super::thin(&halo), |_| true);
             let graph = compact(k, &pieces, 1);
-            let graph = compact(k, &without(&graph, &super::thin(&graph), |_| true), 1);
             // Both are joined where the third is not beside them, which loses a base.
             assert_eq!(graph.len(), parts);
             let bases = 60 + 60 + 60 + 10 + if parts == 3 { 10 } else { -1 };

@@ -7,7 +7,8 @@ use gyrase_work::{in_threads, run_of};
 
 use super::nodes::{Graph, Pieces, shape_of};
 use super::sequences::{Extended, Sequences};
-use super::way::Way;
+use crate::meetings::Overlap;
+use crate::way::Way;
 use crate::{BaseSlice, BaseString};
 
 /// Ends of sequences that are looked at together; tests have few.
@@ -27,8 +28,7 @@ pub fn compact_of<const W: usize>(
     sequences: &impl Sequences<W>,
     threads: usize,
 ) -> Graph {
-    let joined = Joins::of(k, sequences, threads).joined(k, sequences, |_, _, _| {});
-    let (mut graph, _) = Graph::of(k, joined);
+    let (mut graph, _) = Graph::of(k, Joins::of(k, sequences, threads).pieces(k, sequences));
     let edges = with_words!(shape_of(k), W => edges::<W>(&graph, threads));
     graph.set_edges(edges);
     graph
@@ -38,9 +38,7 @@ pub fn compact_of<const W: usize>(
 fn edges<const W: usize>(graph: &Graph, threads: usize) -> Vec<(Way, Way)> {
     let nodes = Extended::<W>::of((graph, graph.k()), |way| graph.count(way), &[]);
     let all = |overlap: &Overlap, pairs: &mut Vec<(Way, Way)>| {
-        for &one in overlap.before {
-            pairs.extend(overlap.behind.iter().map(|&other| (one, other)));
-        }
+        overlap.for_each_pair(|one, other| pairs.push((one, other)));
     };
     let mut edges = Vec::new();
     for_each_pair(graph.k(), &nodes, threads, all, |(one, other)| {
@@ -54,11 +52,14 @@ fn edges<const W: usize>(graph: &Graph, threads: usize) -> Vec<(Way, Way)> {
 /// to another, and nothing else does, they are joined. Every edge is there in both directions.
 pub fn linked(k: usize, pieces: &Pieces, edges: &[(Way, Way)]) -> Graph {
     let joins = Joins::of_edges(pieces.len(), edges);
-    let mut chains = vec![(0, false); 2 * pieces.len()];
+    let (mut chains, mut joined) = (vec![(0, false); 2 * pieces.len()], Pieces::default());
     // The words of a k-mer do not matter where no overlap is looked for.
-    let joined = joins.joined::<1>(k, pieces, |way, chain, turned| {
-        chains[way.index()] = (chain, turned);
-        chains[way.flipped().index()] = (chain, !turned);
+    joins.for_each_chain::<1>(k, pieces, |chain, made| {
+        let turned = joined.push_chain(k, &made);
+        for way in chain {
+            chains[way.index()] = (joined.len() - 1, turned);
+            chains[way.flipped().index()] = (joined.len() - 1, !turned);
+        }
     });
     let (mut graph, places) = Graph::of(k, joined);
     let at = |way: Way| {
@@ -72,16 +73,6 @@ pub fn linked(k: usize, pieces: &Pieces, edges: &[(Way, Way)]) -> Graph {
     let edges = edges.map(|&(from, to)| (at(from), at(to))).collect();
     graph.set_edges(edges);
     graph
-}
-
-/// k-1 bases that several sequences end or begin with. Both strands are one.
-struct Overlap<'o> {
-    /// The ways that end with them.
-    before: &'o [Way],
-    /// Those that begin with them.
-    behind: &'o [Way],
-    /// Whether they are their own reverse complement.
-    palindrome: bool,
 }
 
 /// Calls `each` for the pairs of ways that `find` adds for each overlap, in any order. Only a part
@@ -215,14 +206,14 @@ impl End {
 }
 
 /// What is joined to what.
-struct Joins {
+pub struct Joins {
     /// The way behind each way, where they are joined, or else its own other direction: what goes
     /// on with its own other strand is never joined.
     next: Vec<Way>,
 }
 
 impl Joins {
-    fn none(sequences: usize) -> Joins {
+    pub fn none(sequences: usize) -> Joins {
         let ways = (0..2 * sequences).map(Way::of_index);
         Joins {
             next: ways.map(Way::flipped).collect(),
@@ -231,14 +222,12 @@ impl Joins {
 
     fn of<const W: usize>(k: usize, sequences: &impl Sequences<W>, threads: usize) -> Joins {
         let only = |overlap: &Overlap, pairs: &mut Vec<(Way, Way)>| {
-            if let ([one], [other], false) = (overlap.before, overlap.behind, overlap.palindrome) {
-                pairs.push((*one, *other));
-            }
+            pairs.extend(overlap.only_pair());
         };
         let mut joins = Joins::none(sequences.len());
         for_each_pair(k, sequences, threads, only, |(one, other)| {
-            joins.next[one.index()] = other;
-            joins.next[other.flipped().index()] = one.flipped();
+            joins.join(one, other);
+            joins.join(other.flipped(), one.flipped());
         });
         joins
     }
@@ -260,6 +249,11 @@ impl Joins {
         joins
     }
 
+    /// Says that a way is followed by another; its other direction has to be said as well.
+    pub fn join(&mut self, from: Way, to: Way) {
+        self.next[from.index()] = to;
+    }
+
     fn next(&self, way: Way) -> Option<Way> {
         Some(self.next[way.index()]).filter(|&next| next != way.flipped())
     }
@@ -276,23 +270,29 @@ impl Joins {
         (at.flipped(), false)
     }
 
-    /// What is joined; `note` is told of each way that a sequence was made of, of its number, and
-    /// whether it was turned to its other strand then.
-    fn joined<const W: usize>(
+    /// What is joined.
+    fn pieces<const W: usize>(&self, k: usize, sequences: &impl Sequences<W>) -> Pieces {
+        let mut joined = Pieces::default();
+        self.for_each_chain(k, sequences, |_, made| {
+            joined.push_chain(k, &made);
+        });
+        joined
+    }
+
+    /// Calls `each` with the ways of each chain, and what they make together.
+    pub fn for_each_chain<const W: usize>(
         &self,
         k: usize,
         sequences: &impl Sequences<W>,
-        mut note: impl FnMut(Way, usize, bool),
-    ) -> Pieces {
+        mut each: impl FnMut(&[Way], Chain),
+    ) {
         let mut seen = vec![false; sequences.len()];
-        let (mut joined, mut chain) = (Pieces::default(), Vec::new());
-        let mut bases = BaseString::default();
+        let (mut chain, mut bases) = (Vec::new(), BaseString::default());
         for sequence in 0..sequences.len() {
             if seen[sequence] {
                 continue;
             }
-            let (start, ring) = self.start(Way::forward(sequence));
-            let number = joined.len();
+            let (start, is_ring) = self.start(Way::forward(sequence));
             bases.clear();
             let (mut at, mut count, mut overlap) = (Some(start), 0, 0);
             while let Some(way) = at.filter(|way| !seen[way.node()]) {
@@ -303,11 +303,35 @@ impl Joins {
                 at = self.next(way);
                 chain.push(way);
             }
-            let turned = push_normal(k, &bases, ring, &mut joined.bases);
-            chain.drain(..).for_each(|way| note(way, number, turned));
-            joined.close(count);
+            let bases = &bases;
+            each(
+                &chain,
+                Chain {
+                    bases,
+                    count,
+                    is_ring,
+                },
+            );
+            chain.clear();
         }
-        joined
+    }
+}
+
+/// What sequences make that are joined.
+pub struct Chain<'c> {
+    pub bases: &'c BaseString,
+    /// The sum of the counts of its k-mers.
+    pub count: u64,
+    /// Its end meets its beginning: the first k-1 bases are at its end again.
+    pub is_ring: bool,
+}
+
+impl Pieces {
+    /// Adds a chain in its definite form; true where it is the other strand now.
+    pub fn push_chain(&mut self, k: usize, chain: &Chain) -> bool {
+        let turned = push_normal(k, chain.bases, chain.is_ring, &mut self.bases);
+        self.close(chain.count);
+        turned
     }
 }
 

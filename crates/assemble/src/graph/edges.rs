@@ -1,6 +1,6 @@
 //! Which ways follow each other.
 
-use super::way::Way;
+use crate::way::Way;
 
 /// What follows each way of a graph: lists, one behind the other.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +24,17 @@ impl Edges {
         }
         let nexts = edges.into_iter().map(|edge| edge.1).collect();
         Edges { firsts, nexts }
+    }
+
+    /// Adds what follows both ways of the next node, ascending.
+    pub fn push(&mut self, next: [Vec<Way>; 2]) {
+        if self.firsts.is_empty() {
+            self.firsts.push(0);
+        }
+        for next in next {
+            self.nexts.extend(next);
+            self.firsts.push(self.nexts.len() as u32);
+        }
     }
 
     /// What follows a way, ascending.

@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use gyrase_kmer::{Kmer, Shape};
+use gyrase_work::run_of;
 
 use super::edges::Edges;
-use super::way::Way;
+use crate::unitigs::records::{put_bases, take_bases, take_number};
+use crate::way::Way;
 use crate::{BaseSlice, BaseString, Unitigs};
 
 /// Sequences of bases with the sums of the counts of their k-mers, one behind the other.
@@ -212,11 +214,7 @@ impl Graph {
             let (one, other) = (pieces.bases(a), pieces.bases(b));
             other.len().cmp(&one.len()).then_with(|| one.cmp(&other))
         });
-        let mut graph = Graph {
-            k,
-            starts: vec![0],
-            ..Graph::default()
-        };
+        let mut graph = Graph::empty(k);
         let mut bases = BaseString::default();
         bases.reserve(pieces.bases.len());
         let mut places = vec![0; pieces.len()];
@@ -228,13 +226,97 @@ impl Graph {
         }
         // Before there are bases of the other strand, too.
         drop(pieces);
+        graph.set_bases(bases);
+        (graph, places)
+    }
+
+    fn set_bases(&mut self, bases: BaseString) {
         let mut other = BaseString::default();
         other.reserve(bases.len());
-        for node in 0..graph.len() {
-            other.append_reverse_complement(&bases, graph.stretch(node));
+        for node in 0..self.len() {
+            other.append_reverse_complement(&bases, self.stretch(node));
         }
-        graph.strands = [bases, other];
-        (graph, places)
+        self.strands = [bases, other];
+    }
+
+    /// One of `k`-mers, the nodes of which are to be added in their order.
+    pub(super) fn empty(k: usize) -> Graph {
+        Graph {
+            k,
+            starts: vec![0],
+            ..Graph::default()
+        }
+    }
+
+    /// Sequences as they are, which nothing follows.
+    pub fn of_sequences(k: usize, pieces: &Pieces) -> Graph {
+        let mut graph = Graph::empty(k);
+        for piece in 0..pieces.len() {
+            let length = pieces.stretch(piece).len();
+            graph.push_outline(length, pieces.counts[piece], Default::default());
+        }
+        graph.set_bases(pieces.bases.clone());
+        graph
+    }
+
+    /// Adds a node without its bases, and what follows it in both directions, ascending.
+    pub(super) fn push_outline(&mut self, length: usize, count: u64, next: [Vec<Way>; 2]) {
+        self.starts.push(self.starts[self.len()] + length);
+        self.counts.push(count);
+        self.edges.push(next);
+    }
+
+    /// All of it, as one process sends it to another.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = (self.len() as u64).to_le_bytes().to_vec();
+        let mut put = |number: u64| bytes.extend(number.to_le_bytes());
+        for way in self.nodes() {
+            put(self.length(way) as u64);
+            put(self.count(way));
+            for way in [way, way.flipped()] {
+                put(self.next(way).len() as u64);
+                self.next(way)
+                    .iter()
+                    .for_each(|way| put(way.index() as u64));
+            }
+        }
+        put_bases(&self.strands[0], &mut bytes);
+        bytes
+    }
+
+    /// What several processes sent, in their order.
+    pub(super) fn of_parts(k: usize, parts: &[Vec<u8>]) -> Graph {
+        let (mut graph, mut bases) = (Graph::empty(k), BaseString::default());
+        for part in parts {
+            let mut from = &part[..];
+            let mut number = || take_number(&mut from) as usize;
+            for _ in 0..number() {
+                let (length, count) = (number(), number() as u64);
+                let mut list = || {
+                    let len = number();
+                    (0..len).map(|_| Way::of_index(number())).collect()
+                };
+                let next = [list(), list()];
+                graph.push_outline(length, count, next);
+            }
+            let own = take_bases(&mut from);
+            bases.append(&own, 0..own.len());
+        }
+        graph.set_bases(bases);
+        graph
+    }
+
+    /// The part of a process among so many: a run of the nodes. What follows them stays numbered as
+    /// it is.
+    pub(super) fn run(&self, rank: usize, ranks: usize) -> Graph {
+        let (mut run, mut bases) = (Graph::empty(self.k), BaseString::default());
+        for way in run_of(self.len(), rank, ranks).map(Way::forward) {
+            let next = [way, way.flipped()].map(|way| self.next(way).to_vec());
+            run.push_outline(self.length(way), self.count(way), next);
+            self.bases(way).append_to(&mut bases);
+        }
+        run.set_bases(bases);
+        run
     }
 
     /// Says what overlaps what: every overlap in both directions, perhaps several times.

@@ -2,8 +2,9 @@
 
 use gyrase_kmer::Kmer;
 
+use super::heads::Heads;
 use super::nodes::{Graph, Pieces};
-use super::way::Way;
+use crate::way::Way;
 use crate::{BaseSlice, BaseString};
 
 /// Sequences of at least k bases, no k-mer in two of them, with the sums of the counts of their
@@ -47,13 +48,15 @@ impl<const W: usize> Sequences<W> for Pieces {
     }
 }
 
-/// Nodes of a graph, k-mers that cross its edges, and others beside them: nothing is copied.
+/// Nodes of this process, k-mers that cross their edges, and others beside them: nothing is copied.
 pub struct Extended<'g, const W: usize> {
     graph: &'g Graph,
     k: usize,
     /// Of nodes.
     stretches: Vec<Stretch>,
+    /// And the bases around their edges.
     crossings: Vec<Crossing>,
+    heads: Option<&'g Heads<'g>>,
     /// k-mers with their counts.
     kmers: &'g [(Kmer<W>, u32)],
 }
@@ -72,7 +75,7 @@ pub struct Stretch {
 }
 
 /// Neighbouring k-mers that cross an edge of a graph of smaller k-mers: each has smaller ones of
-/// both of its nodes, and of no other.
+/// both of its nodes, and of no other. The nodes are numbered among those of all processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crossing {
     /// What follows what.
@@ -99,14 +102,14 @@ impl Crossing {
     }
 
     /// Its bases before and behind the end of the first node.
-    fn parts(self, graph: &Graph, k: usize) -> [BaseSlice<'_>; 2] {
+    fn parts<'h>(self, heads: &'h Heads, k: usize) -> [BaseSlice<'h>; 2] {
         let (from, to) = self.edge;
-        let overlap = graph.k() - 1;
+        let overlap = heads.graph().k() - 1;
         let before = self.first as usize + overlap;
         let all = self.kmers as usize + k - 1;
         [
-            graph.bases(from).behind(graph.length(from) - before),
-            graph.bases(to).slice(overlap..overlap + all - before),
+            heads.last(from, before),
+            heads.first(to, overlap..overlap + all - before),
         ]
     }
 }
@@ -147,13 +150,18 @@ impl<'g, const W: usize> Extended<'g, W> {
             k,
             stretches,
             crossings: Vec::new(),
+            heads: None,
             kmers,
         }
     }
 
-    /// With k-mers that cross edges.
-    pub fn with(self, crossings: Vec<Crossing>) -> Extended<'g, W> {
-        Extended { crossings, ..self }
+    /// With k-mers that cross edges, of nodes of which these are the heads.
+    pub fn with(self, crossings: Vec<Crossing>, heads: &'g Heads<'g>) -> Extended<'g, W> {
+        Extended {
+            crossings,
+            heads: Some(heads),
+            ..self
+        }
     }
 
     /// A sequence in a direction, but a k-mer always forward.
@@ -182,7 +190,8 @@ impl<'g, const W: usize> Extended<'g, W> {
             false => crossing,
             true => crossing.turned(self.k + 1 - self.graph.k()),
         };
-        One::Parts(crossing.parts(self.graph, self.k))
+        let heads = self.heads.expect("crossings came with heads");
+        One::Parts(crossing.parts(heads, self.k))
     }
 }
 

@@ -3,95 +3,143 @@
 use std::cmp::Ordering::{Equal, Greater, Less};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use gyrase_fabric::{FabricError, World};
+use crate::graph::{Crossing, SharedGraph, Way};
 
-use crate::graph::{Crossing, Graph, Way};
-
-/// Numbers that processes add up at once.
-const AT_ONCE: usize = 1 << 20;
-
-/// How often each k-mer was seen that has smaller ones of two nodes.
+/// How often each k-mer was seen that has smaller ones of two nodes: for the edges that leave nodes
+/// of this process, each in the lesser of its directions.
 pub struct Crossings<'g> {
-    graph: &'g Graph,
-    /// Smaller k-mers of one, half of them: an odd k less another is even.
-    half: usize,
-    /// For each edge those that have fewer of the node before it than of the one behind. The
-    /// others have fewer of what is before the same edge in the other direction.
+    graph: &'g SharedGraph,
+    /// Smaller k-mers of one.
+    smaller: usize,
+    /// The number of the first edge of each way.
+    firsts: Vec<u32>,
+    /// For each edge those that have one, two and so on of the node before it.
     counts: Vec<AtomicU32>,
+}
+
+/// k-mers of an edge: those that have from `first` down to `last` smaller ones of the node before
+/// it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Across {
+    /// What follows what, among all.
+    pub edge: (Way, Way),
+    /// At least `last`.
+    pub first: u32,
+    /// At least 1.
+    pub last: u32,
+}
+
+impl Across {
+    /// A k-mer that has so many smaller ones of the node before an edge.
+    pub fn one(edge: (Way, Way), before: usize) -> Across {
+        let before = before as u32;
+        Across {
+            edge,
+            first: before,
+            last: before,
+        }
+    }
+
+    /// The same in the lesser of both directions of the edge, where a k-mer has so many smaller
+    /// ones.
+    pub fn lesser(self, smaller: usize) -> Across {
+        let (from, to) = self.edge;
+        let flipped = (to.flipped(), from.flipped());
+        if self.edge <= flipped {
+            return self;
+        }
+        let behind = |before: u32| smaller as u32 - before;
+        Across {
+            edge: flipped,
+            first: behind(self.last),
+            last: behind(self.first),
+        }
+    }
+}
+
+/// Whether an edge is the lesser of its directions.
+fn is_lesser((from, to): (Way, Way)) -> bool {
+    (from, to) <= (to.flipped(), from.flipped())
 }
 
 impl<'g> Crossings<'g> {
     /// None yet, of `k`-mers.
-    pub fn none(graph: &'g Graph, k: usize) -> Crossings<'g> {
-        let half = (k - graph.k()) / 2;
-        let counts = (0..graph.edges().len() * half).map(|_| AtomicU32::new(0));
+    pub fn none(graph: &'g SharedGraph, k: usize) -> Crossings<'g> {
+        let smaller = k + 1 - graph.k();
+        let (mut firsts, mut edges) = (vec![0], 0);
+        for way in graph.own().ways() {
+            let from = graph.number(way);
+            let next = graph.own().next(way).iter();
+            edges += next.filter(|&&to| is_lesser((from, to))).count();
+            firsts.push(edges as u32);
+        }
+        let counts = (0..edges * (smaller - 1)).map(|_| AtomicU32::new(0));
         Crossings {
             graph,
-            half,
+            smaller,
+            firsts,
             counts: counts.collect(),
         }
     }
 
-    /// Where the count is of a k-mer that has so many smaller ones of the node before an edge; none
-    /// where it has some of other nodes.
-    fn place(&self, edge: (Way, Way), before: usize) -> Option<usize> {
-        let (from, to) = edge;
-        let behind = 2 * self.half + 1 - before;
-        let has = |way, kmers| kmers as u64 <= self.graph.kmers(way);
-        if !has(from, before) || !has(to, behind) {
-            return None;
-        }
-        let (edge, fewer) = match before < behind {
-            true => (edge, before),
-            false => ((to.flipped(), from.flipped()), behind),
-        };
-        Some(self.graph.edges().number(edge)? * self.half + fewer - 1)
+    /// Smaller k-mers of a k-mer.
+    pub fn smaller(&self) -> usize {
+        self.smaller
     }
 
-    /// Counts one more; false where it has smaller ones of other nodes.
-    pub fn add(&self, edge: (Way, Way), before: usize) -> bool {
-        let place = self.place(edge, before);
-        place.inspect(|&place| {
-            self.counts[place].fetch_add(1, Relaxed);
-        });
-        place.is_some()
+    /// The counts of an edge that leaves a node of this process, in its lesser direction.
+    fn of(&self, (from, to): (Way, Way)) -> &[AtomicU32] {
+        let way = self.graph.own_way(from);
+        let next = self.graph.own().next(way).iter();
+        let place = next
+            .filter(|&&to| is_lesser((from, to)))
+            .position(|&next| next == to);
+        let number = self.firsts[way.index()] as usize + place.expect("one follows the other");
+        let places = self.smaller - 1;
+        &self.counts[number * places..(number + 1) * places]
     }
 
-    /// How often one was seen.
-    pub fn count(&self, edge: (Way, Way), before: usize) -> u32 {
-        let place = self.place(edge, before);
-        place.map_or(0, |place| self.counts[place].load(Relaxed))
+    /// Where the count is of a k-mer with so many smaller ones of the node before an edge: that goes
+    /// on with its own other strand where it has one.
+    pub fn place(&self, (from, to): (Way, Way), before: u32) -> usize {
+        let is_own = to == from.flipped();
+        let behind = self.smaller as u32 - before;
+        let before = if is_own { before.min(behind) } else { before };
+        before as usize - 1
     }
 
-    /// Makes it what all processes have seen.
-    ///
-    /// Collective.
-    pub fn of_all(&self, world: &dyn World) -> Result<(), FabricError> {
-        if world.ranks() == 1 {
-            return Ok(());
+    /// The counts of an edge that leaves a node of this process; none where its other direction is
+    /// the lesser.
+    pub fn counts(&self, edge: (Way, Way)) -> Vec<u32> {
+        let counts = is_lesser(edge).then(|| self.of(edge));
+        let counts = counts.unwrap_or_default().iter();
+        counts.map(|count| count.load(Relaxed)).collect()
+    }
+
+    /// Counts k-mers, in the lesser direction of an edge that leaves a node of this process.
+    pub fn add(&self, across: Across) {
+        let counts = self.of(across.edge);
+        for before in across.last..=across.first {
+            counts[self.place(across.edge, before)].fetch_add(1, Relaxed);
         }
-        for counts in self.counts.chunks(AT_ONCE) {
-            let own: Vec<u64> = counts
-                .iter()
-                .map(|count| count.load(Relaxed).into())
-                .collect();
-            for (count, sum) in counts.iter().zip(world.sum(&own)?) {
-                count.store(u32::try_from(sum).unwrap_or(u32::MAX), Relaxed);
-            }
-        }
-        Ok(())
+    }
+
+    /// How often one was seen of an edge that leaves a node of this process, in its lesser direction.
+    pub fn count(&self, edge: (Way, Way), before: u32) -> u32 {
+        self.of(edge)[self.place(edge, before)].load(Relaxed)
     }
 
     /// All that were seen, each edge in one direction.
     pub fn seen(&self) -> Vec<Crossing> {
         let mut seen = Vec::new();
-        for from in self.graph.ways() {
-            for &to in self.graph.next(from) {
-                let edge = (from, to);
+        for way in self.graph.own().ways() {
+            let from = self.graph.number(way);
+            for &to in self.graph.own().next(way) {
+                let (edge, most) = ((from, to), self.smaller - 1);
                 match edge.cmp(&(to.flipped(), from.flipped())) {
-                    Less => self.seen_of(edge, 2 * self.half, &mut seen),
+                    Less => self.seen_of(edge, most, &mut seen),
                     // What goes on with its own other strand has each twice.
-                    Equal => self.seen_of(edge, self.half, &mut seen),
+                    Equal => self.seen_of(edge, most / 2, &mut seen),
                     Greater => {}
                 }
             }
@@ -99,10 +147,21 @@ impl<'g> Crossings<'g> {
         seen
     }
 
+    /// The ways behind the edges that have counts here.
+    pub fn behind(&self) -> Vec<Way> {
+        let own = self.graph.own();
+        let of_way = |way: Way| {
+            let from = self.graph.number(way);
+            let next = own.next(way).iter().copied();
+            next.filter(move |&to| is_lesser((from, to)))
+        };
+        own.ways().flat_map(of_way).collect()
+    }
+
     /// Adds those of an edge that have at most so many smaller ones of the node before it.
     fn seen_of(&self, edge: (Way, Way), most: usize, seen: &mut Vec<Crossing>) {
         let mut last: Option<Crossing> = None;
-        for before in (1..=most).rev() {
+        for before in (1..=most as u32).rev() {
             let count = self.count(edge, before);
             match (&mut last, count) {
                 (_, 0) => seen.extend(last.take()),
@@ -113,7 +172,7 @@ impl<'g> Crossings<'g> {
                 (None, _) => {
                     last = Some(Crossing {
                         edge,
-                        first: before as u32,
+                        first: before,
                         kmers: 1,
                         count: count.into(),
                     });

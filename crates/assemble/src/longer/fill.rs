@@ -1,17 +1,24 @@
 //! Ways on through the smaller graph where no read has the larger k-mers.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
+use gyrase_fabric::FabricError;
 use gyrase_kmer::Kmer;
 use gyrase_work::in_threads;
 
-use super::crossings::Crossings;
+use super::counts::Counted;
 use super::found::Found;
-use crate::config::Sample;
-use crate::graph::{Graph, Way, kmer_of};
+use super::larger_kmer::LargerKmer;
+use super::surroundings::Surroundings;
+use crate::among::Among;
+use crate::config::AssemblyError;
+use crate::graph::{Graph, SharedGraph, Way, kmer_of};
+use crate::reads::{Block, ReadBlocks};
 use crate::solid::GOES_ON;
-use crate::strains::sides;
-use crate::walk::{Step, Walker};
+use crate::together::counted;
+use crate::walk::Step;
+use crate::walks::{Walk, Walks};
 
 /// k-mers that are looked at behind one end: beyond that there is no telling where it goes on.
 const MOST: usize = 4096;
@@ -20,33 +27,50 @@ const MOST: usize = 4096;
 pub const ROUNDS: usize = 3;
 
 /// The k-mers behind ends of the larger graph that go on in the smaller one, as far as what is
-/// there: ascending. Only behind nodes that have a whole node of the smaller graph in them: what
-/// branches off elsewhere and ends soon was a read with an error.
+/// there: those that fall to this process, ascending. Only behind nodes that have a whole node of
+/// the smaller graph in them: what branches off elsewhere and ends soon was a read with an error.
 ///
-/// In a mixed sample hardly anything is added that leads to where reads of something else lead: the
-/// end of a thin genome is mostly an end. But strains come back to each other: where the smaller
-/// graph has a bubble, the larger gets it.
+/// In a mixed sample, of which `sides` are known, hardly anything is added that leads to where reads
+/// of something else lead: the end of a thin genome is mostly an end. But strains come back to each
+/// other: where the smaller graph has a bubble, the larger gets it.
+///
+/// Collective.
 pub fn filled<const W: usize>(
-    walker: &Walker,
-    larger: &Graph,
-    (found, crossings): (&Found<'_, W>, &Crossings),
-    (sample, threads): (Sample, usize),
-) -> Vec<Kmer<W>> {
-    let filling = Filling {
-        walker,
-        found,
-        crossings,
-        k: found.k,
-        sides: sample.is_mixed().then(|| sides(walker.graph())),
-    };
-    let of_thread = |thread: usize| {
-        let ways = larger.ways().skip(thread).step_by(threads);
-        filling.behind(larger, ways.filter(|&way| larger.next(way).is_empty()))
-    };
-    let mut filled = in_threads((0..threads).collect(), of_thread).concat();
+    walks: &Walks,
+    larger: &SharedGraph,
+    found: &Found<'_, W>,
+    sides: Option<&[bool]>,
+    among: &Among,
+) -> Result<Vec<Counted<W>>, AssemblyError> {
+    let mut open = dead_ends(walks, larger, found.k, among)?;
+    let mut around = Surroundings::of(found, sides, among.world);
+    let mut filled = Vec::new();
+    loop {
+        let share = open.len().div_ceil(among.threads).max(1);
+        let shares = open.chunks(share).collect();
+        let done = in_threads(shares, |ends: &[DeadEnd<W>]| {
+            let (mut filled, mut left) = (Vec::new(), Vec::new());
+            for end in ends {
+                let before = filled.len();
+                if end.fill(&around, &mut filled).is_none() {
+                    filled.truncate(before);
+                    left.push(end.clone());
+                }
+            }
+            (filled, left)
+        });
+        let (more, left): (Vec<_>, Vec<_>) = done.into_iter().unzip();
+        filled.extend(more.concat());
+        open = left.concat();
+        if among.sum(open.len())? == 0 {
+            break;
+        }
+        around.ask(among)?;
+    }
     filled.sort_unstable();
     filled.dedup();
-    filled
+    let filled = filled.into_iter().map(|kmer| (kmer, 0)).collect();
+    Ok(counted(among, filled)?)
 }
 
 /// The depth of what else may lead to where an end of a mixed sample leads, from the depth of the
@@ -58,156 +82,161 @@ fn rival_of(own: u64) -> u64 {
     }
 }
 
-/// A k-mer, and where the last smaller k-mer of it is.
-#[derive(Clone, Copy)]
-struct End<const W: usize> {
-    kmer: Kmer<W>,
-    way: Way,
-    offset: usize,
+/// An end of the larger graph that nothing follows.
+#[derive(Clone)]
+struct DeadEnd<const W: usize> {
+    /// The last k-mer.
+    last: LargerKmer<W>,
+    /// Whether a whole node of the smaller graph is in it, before the last.
+    has_whole: bool,
+    /// Where it is in that.
+    step: Step,
+    /// Of its node, in hundredths.
+    depth: u64,
 }
 
-struct Filling<'g, const W: usize> {
-    walker: &'g Walker<'g>,
-    found: &'g Found<'g, W>,
-    crossings: &'g Crossings<'g>,
+/// Ways that nothing follows, as what is looked up.
+struct DeadWays<'g> {
+    graph: &'g Graph,
+    ways: Vec<Way>,
+}
+
+impl ReadBlocks for DeadWays<'_> {
+    fn count(&self) -> usize {
+        self.ways.len()
+    }
+
+    fn get(&self, number: usize) -> Result<Cow<'_, Block>, FabricError> {
+        let codes = self.graph.codes(self.ways[number]);
+        Ok(Cow::Owned(Block::of_codes(&codes)))
+    }
+}
+
+/// The ends of the nodes of this process that nothing follows.
+///
+/// Collective.
+fn dead_ends<const W: usize>(
+    walks: &Walks,
+    larger: &SharedGraph,
     k: usize,
-    /// Of a mixed sample for each node of the smaller graph whether it is a side of a bubble.
-    sides: Option<Vec<bool>>,
+    among: &Among,
+) -> Result<Vec<DeadEnd<W>>, AssemblyError> {
+    let own = larger.own();
+    let dead = DeadWays {
+        graph: own,
+        ways: own.ways().filter(|&way| own.next(way).is_empty()).collect(),
+    };
+    let none = vec![Vec::new(); among.threads];
+    let found = walks
+        .find(&dead, "fill")?
+        .for_each(none, |ends, number, codes, walk| {
+            let way = dead.ways[number];
+            let depth = own.count(way) * 100 / own.kmers(way);
+            ends.extend(dead_end(codes, walk, (walks.graph().k(), k), depth));
+            Ok(())
+        })?;
+    Ok(found.concat())
 }
 
-impl<const W: usize> Filling<'_, W> {
-    /// The k-mers behind some ends of the larger graph.
-    fn behind(&self, larger: &Graph, ways: impl Iterator<Item = Way>) -> Vec<Kmer<W>> {
-        let graph = self.walker.graph();
-        let mut filled = Vec::new();
-        let (mut codes, mut steps) = (Vec::new(), Vec::new());
-        for way in ways {
-            codes.clear();
-            larger.bases(way).append_codes(&mut codes);
-            let (mut whole, mut strain, mut last) = (false, false, None);
-            // Behind here the last k-mer begins.
-            let late = codes.len() - self.k;
-            self.walker.walk(&codes, &mut steps, |steps| {
-                whole |= steps.iter().any(|step| {
-                    let kmers = graph.kmers(step.way);
-                    graph.length(step.way) >= self.k && step.kmers as u64 == kmers
-                });
-                let sides = self.sides.as_ref();
-                let is_side = |step: &Step| sides.is_some_and(|sides| sides[step.way.node()]);
-                let mut steps_of_last = steps.iter().filter(|step| step.at + step.kmers > late);
-                strain |= steps_of_last.any(is_side);
-                last = steps.last().copied();
-            });
-            let Some(last) = last.filter(|_| whole || strain) else {
-                continue;
-            };
-            let end = End {
-                kmer: kmer_of(&codes[codes.len() - self.k..]),
-                way: last.way,
-                offset: last.offset + last.kmers - 1,
-            };
-            let rival = match self.sides.is_some() && !strain {
-                true => rival_of(larger.count(way) * 100 / larger.kmers(way)),
-                false => u64::MAX,
-            };
-            self.fill(end, rival, &mut filled);
+fn dead_end<const W: usize>(
+    codes: &[u8],
+    walk: &Walk,
+    (smaller_k, k): (usize, usize),
+    depth: u64,
+) -> Option<DeadEnd<W>> {
+    let (&step, before) = walk.steps().split_last()?;
+    let smaller = k + 1 - smaller_k;
+    let last = kmer_of(&codes[codes.len() - k..]);
+    Some(DeadEnd {
+        last: LargerKmer::at_end(last, walk.steps(), smaller),
+        // The walk goes on to another node.
+        has_whole: before
+            .iter()
+            .any(|step| step.offset == 0 && step.kmers >= smaller),
+        step,
+        depth,
+    })
+}
+
+impl<const W: usize> DeadEnd<W> {
+    /// Adds the k-mers behind it; nothing where not all that is around is known yet.
+    fn fill(&self, around: &Surroundings<W>, filled: &mut Vec<Kmer<W>>) -> Option<()> {
+        let mut strain = false;
+        for step in self.last.steps().iter().filter(|_| around.is_mixed()) {
+            strain |= around.is_side(step.way)?;
         }
-        filled
-    }
-
-    /// The depth of a k-mer that is there, in hundredths.
-    fn depth(&self, kmer: Kmer<W>) -> Option<u64> {
-        let codes: Vec<u8> = (0..self.k).rev().map(|place| kmer.base(place)).collect();
-        let smaller = self.k + 1 - self.walker.graph().k();
-        let (mut steps, mut depth) = (Vec::new(), None);
-        self.walker.walk(&codes, &mut steps, |steps| {
-            if steps.iter().map(|step| step.kmers).sum::<usize>() == smaller {
-                depth = self.depth_in(steps, kmer);
-            }
-        });
-        depth
-    }
-
-    /// The same by the nodes that the k-mer is in.
-    fn depth_in(&self, steps: &[Step], kmer: Kmer<W>) -> Option<u64> {
-        let crossing = match *steps {
-            [one] => {
-                let kmers = (self.walker.graph().length(one.way) + 1 - self.k) as u64;
-                return Some((self.found.inner(one.way) * 100).div_ceil(kmers));
-            }
-            [one, other] => self.crossings.count((one.way, other.way), one.kmers),
-            _ => 0,
-        };
-        let count = match crossing {
-            0 => self.found.count(kmer.canonical(self.k))?,
-            seen => seen,
-        };
-        Some(100 * u64::from(count))
-    }
-
-    fn is_there(&self, kmer: Kmer<W>) -> bool {
-        self.depth(kmer).is_some()
-    }
-
-    /// The depth of what leads to `kmer` beside `before`, in hundredths.
-    fn rival(&self, before: Kmer<W>, kmer: Kmer<W>) -> u64 {
-        let k = self.k;
-        let back = kmer.reverse_complement(k);
-        let own = before.base(k - 1);
-        let others = (0..4u8).filter(|&code| code != own);
-        let others = others.map(|code| back.push(3 - code).masked(k));
-        let depths = others.filter_map(|other| self.depth(other));
-        depths.max().unwrap_or(0)
-    }
-
-    /// What the smaller graph has behind an end.
-    fn next(&self, end: End<W>) -> impl Iterator<Item = End<W>> {
-        let graph = self.walker.graph();
-        let k = graph.k();
-        let inside = end.offset + k < graph.length(end.way);
-        let next = graph.next(end.way).iter().filter(move |_| !inside);
-        let beyond = next.map(|&way| (way, 0));
-        let within = inside.then_some((end.way, end.offset + 1));
-        within.into_iter().chain(beyond).map(move |(way, offset)| {
-            let code = graph.bases(way).base(offset + k - 1);
-            End {
-                kmer: end.kmer.push(code).masked(self.k),
-                way,
-                offset,
-            }
-        })
-    }
-
-    /// Adds what is behind `end`, where nothing of it is there and something follows.
-    fn fill(&self, end: End<W>, rival: u64, filled: &mut Vec<Kmer<W>>) {
-        if self.next(end).any(|next| self.is_there(next.kmer)) {
-            return;
+        if !strain && !self.has_whole && !self.ends_with_whole(around)? {
+            return Some(());
         }
-        let before = filled.len();
-        // Depth first, with what has been passed: a k-mer stays where one behind it is there.
-        let mut seen = HashSet::new();
-        let (mut open, mut path) = (vec![(end, 0)], Vec::new());
-        // Of the path so many are filled already; the end itself is there.
-        let mut reached = 1;
-        while let Some((at, depth)) = open.pop() {
-            path.truncate(depth);
-            reached = reached.min(path.len()).max(1);
-            path.push(at.kmer.canonical(self.k));
-            for next in self.next(at) {
-                if self.is_there(next.kmer) {
-                    if self.rival(at.kmer, next.kmer) > rival {
-                        continue;
-                    }
-                    filled.extend(&path[reached.min(path.len())..]);
-                    reached = path.len();
-                } else if seen.insert(next.kmer) {
-                    open.push((next, path.len()));
+        let rival = match around.is_mixed() && !strain {
+            true => rival_of(self.depth),
+            false => u64::MAX,
+        };
+        fill(&self.last, rival, around, filled)
+    }
+
+    /// Whether the last node of the smaller graph that it is in is in it as a whole.
+    fn ends_with_whole(&self, around: &Surroundings<W>) -> Option<bool> {
+        if self.step.offset > 0 {
+            return Some(false);
+        }
+        let length = around.length(self.step.way)?;
+        let reached = self.step.kmers + around.smaller_k() - 1;
+        Some(length >= around.k() && reached == length)
+    }
+}
+
+/// The depth of what leads to `kmer` and does not begin as `before` does, in hundredths.
+fn rival_depth<const W: usize>(
+    before: &LargerKmer<W>,
+    kmer: &LargerKmer<W>,
+    around: &Surroundings<W>,
+) -> Option<u64> {
+    let mut most = 0;
+    let own = before.kmer.base(around.k() - 1);
+    for other in kmer.before(own, around)? {
+        most = most.max(other.depth(around)?.unwrap_or(0));
+    }
+    Some(most)
+}
+
+/// Adds what is behind `end`, where nothing of it is there and something follows.
+fn fill<const W: usize>(
+    end: &LargerKmer<W>,
+    rival: u64,
+    around: &Surroundings<W>,
+    filled: &mut Vec<Kmer<W>>,
+) -> Option<()> {
+    for next in end.next(around)? {
+        if next.is_there(around)? {
+            return Some(());
+        }
+    }
+    let before = filled.len();
+    // Depth first, with what has been passed: a k-mer stays where one behind it is there.
+    let mut seen = HashSet::new();
+    let (mut open, mut path) = (vec![(end.clone(), 0)], Vec::new());
+    // Of the path so many are filled already; the end itself is there.
+    let mut reached = 1;
+    while let Some((at, depth)) = open.pop() {
+        path.truncate(depth);
+        reached = reached.min(path.len()).max(1);
+        path.push(at.kmer.canonical(around.k()));
+        for next in at.next(around)? {
+            if next.is_there(around)? {
+                if rival_depth(&at, &next, around)? > rival {
+                    continue;
                 }
-            }
-            if seen.len() > MOST {
-                filled.truncate(before);
-                return;
+                filled.extend(&path[reached.min(path.len())..]);
+                reached = path.len();
+            } else if seen.insert(next.kmer) {
+                open.push((next, path.len()));
             }
         }
+        if seen.len() > MOST {
+            filled.truncate(before);
+            return Some(());
+        }
     }
+    Some(())
 }

@@ -7,13 +7,13 @@ use gyrase_fabric::{ExchangeFabric, SpillFolder, World};
 use gyrase_kmer::{Shape, with_words};
 use gyrase_work::{Progress, give_back_pieces};
 
-use super::among::Among;
 use super::glue::{Glued, Made, OfBin};
 use super::guests::Guests;
-use super::over_bins::over_bins;
 use super::pieces::{MOST, Maker, Pieces};
 use super::{SharedUnitigs, SolidKmers, chains};
 use crate::Error;
+use crate::among::Among;
+use crate::over_bins::over_bins;
 
 /// With what means a graph is built.
 #[derive(Clone)]

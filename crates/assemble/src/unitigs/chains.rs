@@ -11,16 +11,16 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use gyrase_kmer::Shape;
 
-use super::among::Among;
 use super::collate::collate;
 use super::glue::{Glued, Joined, NONE};
 use super::linear::Linear;
-use super::numbering::Numbering;
-use super::over_bins::over_bins;
 use super::pieces::{end_of, of_end};
 use super::rings::{Ring, in_order};
 use super::runs::{RunEnd, Runs};
 use super::{SharedUnitigs, Side, Unitigs};
+use crate::among::Among;
+use crate::numbering::Numbering;
+use crate::over_bins::over_bins;
 use crate::{BaseString, Error};
 
 /// The unitigs of all chains.
@@ -75,7 +75,7 @@ fn walk(glued: &Glued, k: usize, among: &Among) -> Result<(Vec<Linear>, Runs, Ve
     let states = (0..among.threads).map(|_| state()).collect();
     let of_bin = |(parts, runs, scratch): &mut (Vec<_>, Runs, Scratch), bin| {
         parts.push((bin, walk.of_bin(bin, runs, scratch)));
-        Ok(())
+        Ok::<_, Error>(())
     };
     let done = over_bins(states, &among.bins, among.progress, of_bin)?;
     let (mut parts, mut runs) = (Vec::new(), Runs::new(k));

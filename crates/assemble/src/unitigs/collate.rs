@@ -4,13 +4,13 @@ use gyrase_fabric::{Drain, Fabric, Sender};
 use gyrase_work::{in_parallel, run_of};
 
 use super::Side;
-use super::among::Among;
 use super::linear::Linear;
-use super::numbering::Numbering;
-use super::over_bins::over_bins;
 use super::records::{put_bases, take_bases, take_number};
 use super::rings::Ring;
 use super::runs::{RunPlace, Runs};
+use crate::among::Among;
+use crate::numbering::Numbering;
+use crate::over_bins::over_bins;
 use crate::{BaseString, Error};
 
 /// A run on its way.
@@ -26,7 +26,7 @@ struct Part {
 /// those with ends whose lesser end it has, and rings.
 ///
 /// Collective.
-pub(super) fn collate(
+pub(crate) fn collate(
     runs: &Runs,
     pieces: &Numbering,
     k: usize,
@@ -48,7 +48,7 @@ pub(super) fn collate(
     let states = (0..among.threads).map(|_| Vec::new()).collect();
     let of_bin = |made: &mut Vec<_>, bin| {
         made.push((bin, whole(&partitions, bin, k)?));
-        Ok(())
+        Ok::<_, Error>(())
     };
     let made = over_bins(states, &among.bins, among.progress, of_bin)?;
     let mut made: Vec<_> = made.into_iter().flatten().collect();

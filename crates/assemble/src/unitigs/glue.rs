@@ -7,14 +7,14 @@
 
 use std::mem::take;
 
-use super::among::{Among, pair, unpair};
-use super::numbering::Numbering;
 use super::pieces::{Beyond, MOST, Met, Pieces, Stretches};
 use super::small::{Ends, Sums};
+use crate::among::{Among, pair, unpair};
+use crate::numbering::Numbering;
 use crate::{BaseString, Error};
 
 /// No end.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 /// With the number of an end: the piece is another process's, and the number one among all.
 const ELSEWHERE: u32 = 1 << 31;
 

@@ -11,12 +11,12 @@ use gyrase_fabric::{Drain, Fabric, LocalPartitions, Sender};
 use gyrase_kmer::{Kmer, Shape, bins_of_junctions};
 
 use super::Side;
-use super::among::Among;
 use super::junctions::{Junction, at_side};
-use super::numbering::Numbering;
-use super::over_bins::over_bins;
 use super::solid_kmers::{BinKmers, SolidKmers};
 use crate::Error;
+use crate::among::Among;
+use crate::numbering::Numbering;
+use crate::over_bins::over_bins;
 
 /// All guests, in the bins that own their junctions.
 pub(super) struct Guests {
@@ -77,7 +77,7 @@ impl Guests {
         let find = |(sender, kmers, found): &mut (_, BinKmers<W>, Vec<_>), bin| {
             kmers.load(source, bin)?;
             found.push((bin, send_all(kmers, bin, shape, sender)?));
-            Ok(())
+            Ok::<_, Error>(())
         };
         let done = over_bins(states, &among.bins, among.progress, find)?;
         let found = done.iter().flat_map(|(_, _, found)| found);

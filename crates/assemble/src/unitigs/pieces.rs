@@ -75,7 +75,7 @@ impl Beyond {
 
 /// The number of an end among those of numbered things.
 #[inline(always)]
-pub(super) fn end_of(number: usize, side: Side) -> u32 {
+pub(crate) fn end_of(number: usize, side: Side) -> u32 {
     (2 * number) as u32 | side as u32
 }
 

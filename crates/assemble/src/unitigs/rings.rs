@@ -3,15 +3,15 @@
 use gyrase_fabric::{Drain, Fabric, Sender};
 use gyrase_kmer::Kmer;
 
-use super::among::Among;
 use super::records::{put_bases, take_bases, take_number};
+use crate::among::Among;
 use crate::{BaseString, Error};
 
 /// A chain without an end.
-pub(super) struct Ring {
+pub(crate) struct Ring {
     /// All of them, and the first k-1 again.
-    pub(super) bases: BaseString,
-    pub(super) count_sum: u64,
+    pub(crate) bases: BaseString,
+    pub(crate) count_sum: u64,
 }
 
 /// Bases by which rings are shared out to bins.
@@ -22,7 +22,7 @@ const PREFIX: usize = 6;
 /// that the order of bins is theirs.
 ///
 /// Collective.
-pub(super) fn in_order<const W: usize>(
+pub(crate) fn in_order<const W: usize>(
     rings: Vec<Ring>,
     k: usize,
     among: &Among,

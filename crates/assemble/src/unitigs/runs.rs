@@ -8,26 +8,26 @@
 
 use std::collections::HashMap;
 
-use super::among::{Among, pair, unpair};
 use super::glue::NONE;
-use super::numbering::Numbering;
 use super::{Side, Unitigs};
+use crate::among::{Among, pair, unpair};
+use crate::numbering::Numbering;
 use crate::{BaseString, Error};
 
 /// An end of a run.
 #[derive(Clone, Copy)]
-pub(super) struct RunEnd {
+pub(crate) struct RunEnd {
     /// The end of its piece, by its number among those of all processes.
-    pub(super) end: u32,
+    pub(crate) end: u32,
     /// The k-mer there: its bin, and its number in that.
-    pub(super) bin: u32,
-    pub(super) kmer: u32,
+    pub(crate) bin: u32,
+    pub(crate) kmer: u32,
     /// The end that it is joined to, of another process, or [`NONE`].
-    pub(super) joined: u32,
+    pub(crate) joined: u32,
 }
 
 /// The runs of a process.
-pub(super) struct Runs {
+pub(crate) struct Runs {
     /// Their bases, each from its left end to its right one.
     strings: Unitigs,
     ends: Vec<[RunEnd; 2]>,
@@ -35,49 +35,49 @@ pub(super) struct Runs {
 
 /// Where a run is in its chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct RunPlace {
+pub(crate) struct RunPlace {
     /// The lesser k-mer at the ends of the chain: its bin, and its number in that.
-    pub(super) bin: u32,
-    pub(super) kmer: u32,
+    pub(crate) bin: u32,
+    pub(crate) kmer: u32,
     /// k-mers of the chain between that and the run.
-    pub(super) offset: u64,
+    pub(crate) offset: u64,
     /// The side of the run that is nearer to it.
-    pub(super) side: Side,
+    pub(crate) side: Side,
     /// The chain is a ring that was cut.
-    pub(super) is_ring: bool,
+    pub(crate) is_ring: bool,
 }
 
 impl Runs {
-    pub(super) fn new(k: usize) -> Runs {
+    pub(crate) fn new(k: usize) -> Runs {
         Runs {
             strings: Unitigs::new(k),
             ends: Vec::new(),
         }
     }
 
-    pub(super) fn push(&mut self, bases: &BaseString, count_sum: u64, ends: [RunEnd; 2]) {
+    pub(crate) fn push(&mut self, bases: &BaseString, count_sum: u64, ends: [RunEnd; 2]) {
         self.strings.push_string(bases, count_sum);
         self.ends.push(ends);
     }
 
-    pub(super) fn append(&mut self, other: Runs) {
+    pub(crate) fn append(&mut self, other: Runs) {
         self.strings.append(other.strings);
         self.ends.extend(other.ends);
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// The bases and the sums of the counts.
-    pub(super) fn strings(&self) -> &Unitigs {
+    pub(crate) fn strings(&self) -> &Unitigs {
         &self.strings
     }
 
     /// Where each of them is in its chain.
     ///
     /// Collective.
-    pub(super) fn places(
+    pub(crate) fn places(
         &self,
         numbering: &Numbering,
         among: &Among,

@@ -9,10 +9,10 @@ use gyrase_files::{OrderedFile, OwnSegments, Segment};
 use gyrase_tabulate::{BegunFile, publish};
 use gyrase_work::{in_parallel, run_of};
 
-use super::among::Among;
-use super::over_bins::over_bins;
 use super::{Links, SharedUnitigs, Side, UnitigEnd};
 use crate::Error;
+use crate::among::Among;
+use crate::over_bins::over_bins;
 
 /// How a graph is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl Text<'_> {
             let mut text = file.spare_buffer();
             self.write_group(group, &mut text);
             let put = file.put(group, Segment::new(text), ());
-            Ok(put.inspect_err(|_| file.abandon())?)
+            Ok::<_, Error>(put.inspect_err(|_| file.abandon())?)
         })?;
         publish(file, among.world, head, &[])
     }

@@ -7,7 +7,7 @@ use gyrase_fabric::{FabricError, Place, World};
 /// Things that are found bin by bin, numbered in the order of bins whoever has them. They may come
 /// in several such rows: a *group* is a bin of a row.
 #[derive(Clone, Debug)]
-pub(super) struct Numbering {
+pub struct Numbering {
     place: Place,
     /// The number of the first of each group, and how many there are.
     first: Vec<usize>,
@@ -19,7 +19,7 @@ impl Numbering {
     /// Numbers things of which this process has so many in each group: none in those of others.
     ///
     /// Collective.
-    pub(super) fn agree(
+    pub fn agree(
         world: &dyn World,
         place: &Place,
         counts: &[u64],
@@ -31,53 +31,63 @@ impl Numbering {
         })
     }
 
+    /// Numbers things that are found process by process, of which this one has so many.
+    ///
+    /// Collective.
+    pub fn of_processes(world: &dyn World, own: usize) -> Result<Numbering, FabricError> {
+        let place = Place::among(world.ranks(), world.peer());
+        let mut counts = vec![0; world.ranks()];
+        counts[world.rank()] = own as u64;
+        Numbering::agree(world, &place, &counts)
+    }
+
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.first[self.first.len() - 1]
     }
 
     /// How many this process has.
-    pub(super) fn own_len(&self) -> usize {
+    pub fn own_len(&self) -> usize {
         self.own[self.own.len() - 1]
     }
 
     /// How many groups there are.
-    pub(super) fn group_count(&self) -> usize {
+    pub fn group_count(&self) -> usize {
         self.first.len() - 1
     }
 
     /// Those of this process, ascending.
-    pub(super) fn groups(&self) -> impl Iterator<Item = usize> {
+    pub fn groups(&self) -> impl Iterator<Item = usize> {
         (0..self.group_count()).filter(|&group| self.is_own(group))
     }
 
     /// True for a group of this process.
-    pub(super) fn is_own(&self, group: usize) -> bool {
+    pub fn is_own(&self, group: usize) -> bool {
         self.group_owner(group) == self.place.rank
     }
 
     /// The process that has a group.
-    pub(super) fn group_owner(&self, group: usize) -> usize {
+    pub fn group_owner(&self, group: usize) -> usize {
         self.place.owner(group % self.place.partitions)
     }
 
     /// The numbers of a group.
-    pub(super) fn of(&self, group: usize) -> Range<usize> {
+    pub fn of(&self, group: usize) -> Range<usize> {
         self.first[group]..self.first[group + 1]
     }
 
     /// Which of the things of this process those of a group are.
-    pub(super) fn own_of(&self, group: usize) -> Range<usize> {
+    pub fn own_of(&self, group: usize) -> Range<usize> {
         self.own[group]..self.own[group + 1]
     }
 
     /// The group of one.
-    pub(super) fn group(&self, number: usize) -> usize {
+    pub fn group(&self, number: usize) -> usize {
         self.first.partition_point(|&first| first <= number) - 1
     }
 
     /// The process that has one.
-    pub(super) fn owner(&self, number: usize) -> usize {
+    pub fn owner(&self, number: usize) -> usize {
         match self.place.ranks {
             1 => 0,
             _ => self.group_owner(self.group(number)),
@@ -85,7 +95,7 @@ impl Numbering {
     }
 
     /// Which of the things of this process one is, which it must have.
-    pub(super) fn own_place(&self, number: usize) -> usize {
+    pub fn own_place(&self, number: usize) -> usize {
         match self.place.ranks {
             1 => number,
             _ => {
@@ -96,7 +106,7 @@ impl Numbering {
     }
 
     /// The number of one of the things of this process.
-    pub(super) fn number(&self, own: usize) -> usize {
+    pub fn number(&self, own: usize) -> usize {
         match self.place.ranks {
             1 => own,
             _ => {

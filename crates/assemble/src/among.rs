@@ -9,37 +9,50 @@ use gyrase_fabric::{
 use gyrase_work::Progress;
 
 /// The threads and processes that make a graph together, and who has which bins.
-pub(super) struct Among<'a> {
-    pub(super) world: &'a dyn World,
+pub struct Among<'a> {
+    pub world: &'a dyn World,
     /// The bins of the graph.
-    pub(super) place: Place,
+    pub place: Place,
     /// Those of this process, ascending.
-    pub(super) bins: Vec<usize>,
+    pub bins: Vec<usize>,
     /// Threads of this process.
-    pub(super) threads: usize,
+    pub threads: usize,
     /// Bytes for what travels, the same in all processes.
-    pub(super) memory: u64,
+    pub memory: u64,
     /// Where more than that goes.
-    pub(super) folder: Arc<SpillFolder>,
-    pub(super) progress: &'a Progress,
+    pub folder: Arc<SpillFolder>,
+    pub progress: &'a Progress,
+}
+
+#[cfg(test)]
+impl<'a> Among<'a> {
+    /// Two threads in each process of a test.
+    pub fn of_test(world: &'a dyn World, progress: &'a Progress) -> Among<'a> {
+        let place = Place::among(16, world.peer());
+        Among {
+            world,
+            bins: place.owned().collect(),
+            place,
+            threads: 2,
+            memory: 16 << 20,
+            folder: Arc::default(),
+            progress,
+        }
+    }
 }
 
 impl Among<'_> {
     /// A fabric to the owners of the bins.
     ///
     /// Collective.
-    pub(super) fn fabric_of_bins(&self) -> Result<ExchangeFabric, FabricError> {
+    pub fn fabric_of_bins(&self) -> Result<ExchangeFabric, FabricError> {
         self.fabric(self.place.partitions, self.place.owners().clone())
     }
 
     /// A fabric to so many partitions.
     ///
     /// Collective.
-    pub(super) fn fabric(
-        &self,
-        partitions: usize,
-        owners: Owners,
-    ) -> Result<ExchangeFabric, FabricError> {
+    pub fn fabric(&self, partitions: usize, owners: Owners) -> Result<ExchangeFabric, FabricError> {
         let options = FabricOptions {
             memory: self.memory,
             spill: Some(Arc::clone(&self.folder)),
@@ -49,17 +62,24 @@ impl Among<'_> {
         self.world.fabric(partitions, options)
     }
 
+    /// A fabric with a partition for each process.
+    ///
+    /// Collective.
+    pub fn fabric_to_processes(&self) -> Result<ExchangeFabric, FabricError> {
+        self.fabric(self.world.ranks(), Owners::default())
+    }
+
     /// The sum of a number over all processes.
     ///
     /// Collective.
-    pub(super) fn sum(&self, number: usize) -> Result<u64, FabricError> {
+    pub fn sum(&self, number: usize) -> Result<u64, FabricError> {
         Ok(self.world.sum(&[number as u64])?[0])
     }
 
     /// The greatest of a number of all processes.
     ///
     /// Collective.
-    pub(super) fn most(&self, number: usize) -> Result<u64, FabricError> {
+    pub fn most(&self, number: usize) -> Result<u64, FabricError> {
         Ok(self.world.max(&[number as u64])?[0])
     }
 
@@ -67,7 +87,7 @@ impl Among<'_> {
     /// the key. The answers, in this order.
     ///
     /// Collective.
-    pub(super) fn ask<T: Copy, const K: usize, const A: usize>(
+    pub fn ask<T: Copy, const K: usize, const A: usize>(
         &self,
         all: &[T],
         question: impl Fn(T) -> (usize, [u8; K]),
@@ -85,7 +105,7 @@ impl Among<'_> {
     /// Tells processes something: for each of `all` what `word` gives, to a rank.
     ///
     /// Collective.
-    pub(super) fn tell<T: Copy, const K: usize>(
+    pub fn tell<T: Copy, const K: usize>(
         &self,
         all: &[T],
         word: impl Fn(T) -> (usize, [u8; K]),
@@ -99,12 +119,12 @@ impl Among<'_> {
 }
 
 /// Two numbers as bytes.
-pub(super) fn pair([one, other]: [u32; 2]) -> [u8; 8] {
+pub fn pair([one, other]: [u32; 2]) -> [u8; 8] {
     (u64::from(one) | u64::from(other) << 32).to_le_bytes()
 }
 
 /// The numbers of [`pair`].
-pub(super) fn unpair(bytes: [u8; 8]) -> [u32; 2] {
+pub fn unpair(bytes: [u8; 8]) -> [u32; 2] {
     let both = u64::from_le_bytes(bytes);
     [both as u32, (both >> 32) as u32]
 }

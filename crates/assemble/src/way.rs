@@ -30,6 +30,16 @@ impl Way {
         Way(u32::try_from(index).expect("a graph has less than 2^31 nodes"))
     }
 
+    /// Another node in the same direction.
+    pub fn of_node(self, node: usize) -> Way {
+        let forward = Way::forward(node);
+        if self.is_backward() {
+            forward.flipped()
+        } else {
+            forward
+        }
+    }
+
     /// A number for each way: twice that of the node, one more where it is read backward.
     pub fn index(self) -> usize {
         self.0 as usize

@@ -1,0 +1,232 @@
+//! Joins the sequences that processes have together, and puts them in order.
+//!
+//! Each process hears what its sequences are joined to. What it can join by itself is a node, or a
+//! run of a chain that goes on in others: chains of runs are put together as those of unitigs are.
+//! Then every process gets the nodes that are in its part of the order.
+
+use std::collections::HashMap;
+
+use gyrase_kmer::mix;
+
+use super::compact::{Chain, Joins, compact_of};
+use super::in_order::in_order;
+use super::nodes::{Graph, Pieces};
+use super::sequences::Sequences;
+use super::shared::SharedGraph;
+use crate::Error;
+use crate::among::Among;
+use crate::meetings::{Overlap, Shared, meet};
+use crate::numbering::Numbering;
+use crate::unitigs::{NONE, RunEnd, Runs, Side, collate, end_of};
+use crate::way::Way;
+
+/// The graph of the sequences of all processes: [`compact`](super::compact::compact).
+///
+/// Collective.
+pub fn compact_among<const W: usize>(
+    k: usize,
+    sequences: &impl Sequences<W>,
+    among: &Among,
+) -> Result<SharedGraph, Error> {
+    if among.world.ranks() == 1 {
+        return Ok(SharedGraph::alone(compact_of(k, sequences, among.threads)));
+    }
+    let pieces = joined(k, sequences, among)?;
+    let (own, _) = Graph::of(k, in_order(&pieces, among)?);
+    SharedGraph::of_nodes::<W>(own, among)
+}
+
+/// What the sequences of all processes make where they are joined: some of it in each.
+fn joined<const W: usize>(
+    k: usize,
+    sequences: &impl Sequences<W>,
+    among: &Among,
+) -> Result<Pieces, Error> {
+    let numbering = Numbering::of_processes(among.world, sequences.len())?;
+    if 2 * numbering.len() >= NONE as usize {
+        return Err(Error::TooLarge);
+    }
+    let all = Shared {
+        len: sequences.len(),
+        ends: &|sequence| sequences.ends(sequence, k - 1),
+        number: &|sequence| numbering.number(sequence),
+        owner: &|number| numbering.owner(number),
+    };
+    let only = |overlap: &Overlap, pairs: &mut Vec<_>| pairs.extend(overlap.only_pair());
+    let mut joins = Joins::none(sequences.len());
+    // What ways are followed by in other processes.
+    let mut beyond: HashMap<Way, Way> = HashMap::new();
+    meet(k, all, among, only, |from, to| {
+        let here = |way: Way| way.of_node(numbering.own_place(way.node()));
+        match numbering.owner(to.node()) == among.world.rank() {
+            true => joins.join(here(from), here(to)),
+            false => drop(beyond.insert(here(from), to)),
+        }
+    })?;
+    let (mut pieces, mut runs) = (Pieces::default(), Runs::new(k));
+    joins.for_each_chain(k, sequences, |ways, chain| {
+        let ends = [ways[0].flipped(), ways[ways.len() - 1]];
+        if ends.iter().any(|end| beyond.contains_key(end)) {
+            let ends = ends.map(|way| run_end(way, beyond.get(&way), &numbering, among));
+            runs.push(chain.bases, chain.count, ends);
+        } else {
+            pieces.push_chain(k, &chain);
+        }
+    });
+    drop((joins, beyond));
+    if among.sum(runs.len())? > 0 {
+        add_chains(&runs, &numbering, k, among, &mut pieces)?;
+    }
+    Ok(pieces)
+}
+
+/// The end of a run that a way leads out of, and where that goes on.
+fn run_end(way: Way, beyond: Option<&Way>, numbering: &Numbering, among: &Among) -> RunEnd {
+    let sides = [Side::Left, Side::Right];
+    let entered = |way: Way| sides[usize::from(way.is_backward())];
+    let left = way.of_node(numbering.number(way.node()));
+    let end = end_of(left.node(), entered(left).other());
+    // Chains are named by an end, and come to any process.
+    let bin = (u128::from(mix(end.into())) * among.place.partitions as u128) >> 64;
+    RunEnd {
+        end,
+        bin: bin as u32,
+        kmer: end,
+        joined: beyond.map_or(NONE, |&next| end_of(next.node(), entered(next))),
+    }
+}
+
+/// Adds what runs of several processes make.
+///
+/// Collective.
+fn add_chains(
+    runs: &Runs,
+    numbering: &Numbering,
+    k: usize,
+    among: &Among,
+    pieces: &mut Pieces,
+) -> Result<(), Error> {
+    for (linear, rings) in collate(runs, numbering, k, among)? {
+        pieces.add(&linear.unitigs);
+        for ring in rings {
+            pieces.push_chain(
+                k,
+                &Chain {
+                    bases: &ring.bases,
+                    count: ring.count_sum,
+                    is_ring: true,
+                },
+            );
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use gyrase_fabric::testing::run;
+    use gyrase_fabric::{Steal, World};
+    use gyrase_work::Progress;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::{Halo, compact};
+
+    /// Nodes with their counts, and what follows their ways.
+    fn told(graph: &Graph) -> Vec<(Vec<u8>, u64, [Vec<Way>; 2])> {
+        let next = |way: Way| [way, way.flipped()].map(|way| graph.next(way).to_vec());
+        let node = |way| (graph.codes(way), graph.count(way), next(way));
+        graph.nodes().map(node).collect()
+    }
+
+    /// Each k-mer of some texts as a piece.
+    fn pieces(k: usize, texts: &[Vec<u8>]) -> Pieces {
+        let canonical = |window: &[u8]| {
+            let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
+            other.min(window.to_vec())
+        };
+        let mut kmers: Vec<_> = texts
+            .iter()
+            .flat_map(|text| text.windows(k))
+            .map(canonical)
+            .collect();
+        kmers.sort_unstable();
+        kmers.dedup();
+        let mut pieces = Pieces::default();
+        kmers
+            .iter()
+            .zip(1..)
+            .for_each(|(kmer, count)| pieces.push(kmer, count));
+        pieces
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn processes_make_the_graph_of_one_and_see_what_is_around(
+            texts in proptest::collection::vec(proptest::collection::vec(0..4u8, 5..90), 0..4),
+            rings in proptest::collection::vec(proptest::collection::vec(0..4u8, 1..14), 0..3),
+            ranks in 2..6usize,
+            dealt in any::<u64>(),
+            edges in 0..3usize,
+        ) {
+            let k = 5;
+            let ring = |ring: &Vec<u8>| -> Vec<u8> {
+                ring.iter().cycle().take(ring.len() + k - 1).copied().collect()
+            };
+            let texts: Vec<_> = texts.into_iter().chain(rings.iter().map(ring)).collect();
+            let all = pieces(k, &texts);
+            let expected = compact(k, &all, 1);
+            let made = run(ranks, Steal::default(), |process| {
+                let progress = Progress::default();
+                let among = Among::of_test(process, &progress);
+                let mut own = Pieces::default();
+                for piece in 0..all.len() {
+                    if mix(dealt ^ piece as u64) as usize % ranks == World::rank(process) {
+                        own.push_bases(all.bases(piece), all.counts[piece]);
+                    }
+                }
+                let shared = compact_among::<1>(k, &own, &among)?;
+                let halo = Halo::around(&shared, edges, process)?;
+                let seen = seen(&halo, edges);
+                Ok::<_, Error>((shared.len(), seen, shared.whole(process)?))
+            });
+            for made in made {
+                let (len, seen, whole) = made.unwrap();
+                prop_assert_eq!(len, expected.len());
+                prop_assert_eq!(told(&whole), told(&expected));
+                for (node, outline) in seen {
+                    let way = Way::forward(node);
+                    let next = [way, way.flipped()].map(|way| expected.next(way).to_vec());
+                    prop_assert_eq!(outline, (expected.length(way), expected.count(way), next));
+                }
+            }
+        }
+    }
+
+    type Seen = (usize, (usize, u64, [Vec<Way>; 2]));
+
+    /// What a process sees of the nodes that are so many edges from its own, by their numbers.
+    fn seen(halo: &Halo, edges: usize) -> Vec<Seen> {
+        let graph = halo.graph();
+        let (mut seen, mut border): (Vec<Way>, Vec<Way>) = (Vec::new(), halo.own().collect());
+        for _ in 0..=edges {
+            border.retain(|way| !seen.contains(way));
+            seen.extend(&border);
+            let next = border.iter().flat_map(|way| [*way, way.flipped()]);
+            let next = next.flat_map(|way| graph.next(way).iter());
+            border = next.map(|way| Way::forward(way.node())).collect();
+            border.sort_unstable();
+            border.dedup();
+        }
+        let number = |way: &Way| halo.number(*way);
+        let outline = |way: Way| {
+            let next = [way, way.flipped()].map(|way| graph.next(way).iter().map(number).collect());
+            (
+                number(&way).node(),
+                (graph.length(way), graph.count(way), next),
+            )
+        };
+        seen.into_iter().map(outline).collect()
+    }
+}

@@ -1,0 +1,185 @@
+//! A graph that the processes of a job have together.
+
+use std::ops::Range;
+
+use gyrase_fabric::{FabricError, World, all_to_all, in_batches};
+use gyrase_kmer::Kmer;
+
+use super::nodes::Graph;
+use crate::Error;
+use crate::among::Among;
+use crate::meetings::{Overlap, Shared, meet};
+use crate::numbering::Numbering;
+use crate::way::Way;
+
+/// A graph of which each process has a run of the nodes, in their order: the longest are in the
+/// first. No process has all of it, but where there is one.
+#[derive(Clone, Debug, Default)]
+pub struct SharedGraph {
+    /// The nodes of this process, from 0 on. What follows them is numbered among those of all.
+    own: Graph,
+    /// Nothing where one process has all: its numbers are those of all.
+    numbering: Option<Numbering>,
+}
+
+impl SharedGraph {
+    /// That of one process.
+    pub fn alone(graph: Graph) -> SharedGraph {
+        SharedGraph {
+            own: graph,
+            numbering: None,
+        }
+    }
+
+    /// The nodes of this process, which are behind those of lower ranks, without their edges; these
+    /// are found.
+    ///
+    /// Collective.
+    pub fn of_nodes<const W: usize>(own: Graph, among: &Among) -> Result<SharedGraph, Error> {
+        let mut shared = SharedGraph::numbered(own, among.world)?;
+        let (own, k) = (&shared.own, shared.own.k());
+        let ends = |node: usize| -> [Kmer<W>; 2] {
+            let bases = own.bases(Way::forward(node));
+            [0, bases.len() - (k - 1)].map(|at| bases.kmer(at, k - 1))
+        };
+        let nodes = Shared {
+            len: own.len(),
+            ends: &ends,
+            number: &|node| shared.number(Way::forward(node)).node(),
+            owner: &|node| shared.owner(node),
+        };
+        let all = |overlap: &Overlap, pairs: &mut Vec<(Way, Way)>| {
+            overlap.for_each_pair(|one, other| pairs.push((one, other)));
+        };
+        let mut edges = Vec::new();
+        meet(k, nodes, among, all, |from, to| {
+            edges.push((shared.own_way(from), to));
+        })?;
+        shared.own.set_edges(edges);
+        Ok(shared)
+    }
+
+    /// Numbers the nodes of all processes, which are there in their order.
+    ///
+    /// Collective.
+    fn numbered(own: Graph, world: &dyn World) -> Result<SharedGraph, Error> {
+        let numbering = Numbering::of_processes(world, own.len())?;
+        if 2 * numbering.len() > u32::MAX as usize {
+            return Err(Error::TooLarge);
+        }
+        Ok(SharedGraph {
+            own,
+            numbering: Some(numbering),
+        })
+    }
+
+    /// Those of this process.
+    pub fn own(&self) -> &Graph {
+        &self.own
+    }
+
+    /// Bases of a k-mer.
+    pub fn k(&self) -> usize {
+        self.own.k()
+    }
+
+    /// Nodes of all processes.
+    pub fn len(&self) -> usize {
+        self.numbering
+            .as_ref()
+            .map_or(self.own.len(), Numbering::len)
+    }
+
+    /// The numbers of the nodes of this process.
+    pub fn own_numbers(&self) -> Range<usize> {
+        let first = match &self.numbering {
+            Some(numbering) if !self.own.is_empty() => numbering.number(0),
+            _ => 0,
+        };
+        first..first + self.own.len()
+    }
+
+    /// The way among those of all, of one of this process.
+    pub fn number(&self, own: Way) -> Way {
+        match &self.numbering {
+            None => own,
+            Some(numbering) => own.of_node(numbering.number(own.node())),
+        }
+    }
+
+    /// The way of this process, of one among those of all that it must have.
+    pub fn own_way(&self, way: Way) -> Way {
+        match &self.numbering {
+            None => way,
+            Some(numbering) => way.of_node(numbering.own_place(way.node())),
+        }
+    }
+
+    /// The process that has a node, by its number among those of all.
+    pub fn owner(&self, node: usize) -> usize {
+        match &self.numbering {
+            None => 0,
+            Some(numbering) => numbering.owner(node),
+        }
+    }
+
+    /// Asks the processes that have them about nodes, by their numbers among those of all: `answer`
+    /// appends what is to be said of a way of this process, and `take` takes it from the front.
+    ///
+    /// Collective.
+    pub fn ask(
+        &self,
+        ways: &[Way],
+        world: &dyn World,
+        mut answer: impl FnMut(Way, &mut Vec<u8>),
+        mut take: impl FnMut(Way, &mut &[u8]),
+    ) -> Result<(), FabricError> {
+        in_batches(world, ways.iter().copied(), |batch| {
+            let mut asked = vec![Vec::new(); world.ranks()];
+            batch
+                .iter()
+                .for_each(|&way| asked[self.owner(way.node())].push(way));
+            let questions = asked.iter().map(|ways| {
+                let indices = ways
+                    .iter()
+                    .flat_map(|way| (way.index() as u32).to_le_bytes());
+                indices.collect()
+            });
+            let mut answers = Vec::new();
+            for bytes in all_to_all(world, questions.collect())? {
+                let mut own = Vec::new();
+                for &index in bytes.as_chunks().0 {
+                    let way = Way::of_index(u32::from_le_bytes(index) as usize);
+                    answer(self.own_way(way), &mut own);
+                }
+                answers.push(own);
+            }
+            for (bytes, ways) in all_to_all(world, answers)?.iter().zip(&asked) {
+                let mut from = &bytes[..];
+                ways.iter().for_each(|&way| take(way, &mut from));
+            }
+            Ok(())
+        })
+    }
+
+    /// All of it, in every process.
+    ///
+    /// Collective.
+    pub fn whole(self, world: &dyn World) -> Result<Graph, FabricError> {
+        if self.numbering.is_none() {
+            return Ok(self.own);
+        }
+        let parts = world.all_gather(&self.own.to_bytes())?;
+        Ok(Graph::of_parts(self.k(), &parts))
+    }
+
+    /// The share of this process in a graph that every process has.
+    ///
+    /// Collective.
+    pub fn share_of(graph: Graph, world: &dyn World) -> Result<SharedGraph, Error> {
+        match world.ranks() {
+            1 => Ok(SharedGraph::alone(graph)),
+            ranks => SharedGraph::numbered(graph.run(world.rank(), ranks), world),
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! What is around ends: nodes of this process, and those of others as far as somebody looked there.
+//!
+//! Whoever comes to a node that is not known gives up for now. What was missing is asked for
+//! together, and then all go on from the start.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use gyrase_fabric::{FabricError, World};
+use gyrase_kmer::Kmer;
+
+use super::crossings::Across;
+use super::found::Found;
+use crate::BaseString;
+use crate::among::Among;
+use crate::graph::Way;
+use crate::together::{bytes_of, of_bytes, owner};
+use crate::unitigs::records::{put_bases, take_bases, take_number};
+
+/// The smaller graph with what reads say of the larger k, seen from some places.
+pub struct Surroundings<'f, 'g, const W: usize> {
+    found: &'f Found<'g, W>,
+    /// Of a mixed sample for each node of this process whether it is a side of a bubble.
+    sides: Option<&'f [bool]>,
+    ranks: usize,
+    rank: usize,
+    others: HashMap<usize, Other>,
+    /// Counts of k-mers that fall to others.
+    kmers: HashMap<Kmer<W>, Option<u32>>,
+    missing: Mutex<Missing<W>>,
+}
+
+/// What somebody looked for.
+#[derive(Default)]
+struct Missing<const W: usize> {
+    nodes: Vec<Way>,
+    kmers: Vec<Kmer<W>>,
+}
+
+/// A node of another process.
+struct Other {
+    length: usize,
+    inner: u64,
+    is_side: bool,
+    /// What follows it in both directions.
+    next: [Vec<Way>; 2],
+    /// The counts of the k-mers that cross these edges, where the edge is the lesser of its
+    /// directions.
+    crossings: [Vec<Vec<u32>>; 2],
+    /// Its first and last bases.
+    ends: [BaseString; 2],
+}
+
+impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
+    /// As far as this process has them.
+    pub fn of(
+        found: &'f Found<'g, W>,
+        sides: Option<&'f [bool]>,
+        world: &dyn World,
+    ) -> Surroundings<'f, 'g, W> {
+        Surroundings {
+            found,
+            sides,
+            ranks: world.ranks(),
+            rank: world.rank(),
+            others: HashMap::new(),
+            kmers: HashMap::new(),
+            missing: Mutex::default(),
+        }
+    }
+
+    /// Bases of a larger k-mer.
+    pub fn k(&self) -> usize {
+        self.found.k
+    }
+
+    /// Bases of a smaller one.
+    pub fn smaller_k(&self) -> usize {
+        self.found.graph().k()
+    }
+
+    /// Whether sides of bubbles matter.
+    pub fn is_mixed(&self) -> bool {
+        self.sides.is_some()
+    }
+
+    fn own(&self, way: Way) -> Option<Way> {
+        let graph = self.found.graph();
+        let is_own = self.ranks == 1 || graph.own_numbers().contains(&way.node());
+        is_own.then(|| graph.own_way(way))
+    }
+
+    fn other(&self, way: Way) -> Option<&Other> {
+        let other = self.others.get(&way.node());
+        if other.is_none() {
+            self.lock().nodes.push(Way::forward(way.node()));
+        }
+        other
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Missing<W>> {
+        self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bases of a node; nothing where it is not known yet, as in all that follows.
+    pub fn length(&self, way: Way) -> Option<usize> {
+        match self.own(way) {
+            Some(own) => Some(self.found.graph().own().length(own)),
+            None => Some(self.other(way)?.length),
+        }
+    }
+
+    /// What follows a way.
+    pub fn next(&self, way: Way) -> Option<&[Way]> {
+        match self.own(way) {
+            Some(own) => Some(self.found.graph().own().next(own)),
+            None => Some(&self.other(way)?.next[usize::from(way.is_backward())]),
+        }
+    }
+
+    /// A base of a way, not more than two larger k-mers from one of its ends.
+    pub fn base(&self, way: Way, at: usize) -> Option<u8> {
+        if let Some(own) = self.own(way) {
+            return Some(self.found.graph().own().bases(own).base(at));
+        }
+        let other = self.other(way)?;
+        let forward = match way.is_backward() {
+            false => at,
+            true => other.length - 1 - at,
+        };
+        let [first, last] = &other.ends;
+        let code = match forward < first.len() {
+            true => first.base(forward),
+            false => last.base(last.len() - (other.length - forward)),
+        };
+        Some(if way.is_backward() { 3 - code } else { code })
+    }
+
+    /// How many larger k-mers of reads are within a node.
+    pub fn inner(&self, way: Way) -> Option<u64> {
+        match self.own(way) {
+            Some(own) => Some(self.found.inner(own)),
+            None => Some(self.other(way)?.inner),
+        }
+    }
+
+    /// Whether a node is a side of a bubble, in a mixed sample.
+    pub fn is_side(&self, way: Way) -> Option<bool> {
+        match (self.own(way), self.sides) {
+            (_, None) => Some(false),
+            (Some(own), Some(sides)) => Some(sides[own.node()]),
+            (None, Some(_)) => Some(self.other(way)?.is_side),
+        }
+    }
+
+    /// How often a k-mer was seen that has so many smaller ones of the node before an edge, and the
+    /// others of the one behind.
+    pub fn crossing(&self, edge: (Way, Way), before: usize) -> Option<u32> {
+        let across = Across::one(edge, before).lesser(self.found.crossings.smaller());
+        let (edge, before) = (across.edge, across.first);
+        if self.own(edge.0).is_some() {
+            return Some(self.found.crossings.count(edge, before));
+        }
+        let other = self.other(edge.0)?;
+        let side = usize::from(edge.0.is_backward());
+        let place = other.next[side].iter().position(|&next| next == edge.1);
+        let counts = &other.crossings[side][place.expect("one follows the other")];
+        Some(counts[self.found.crossings.place(edge, before)])
+    }
+
+    /// The count of a k-mer that is in more than two nodes, or was filled, if there is one.
+    pub fn count(&self, kmer: Kmer<W>) -> Option<Option<u32>> {
+        if owner(kmer, self.ranks) == self.rank {
+            return Some(self.found.count(kmer));
+        }
+        let count = self.kmers.get(&kmer).copied();
+        if count.is_none() {
+            self.lock().kmers.push(kmer);
+        }
+        count
+    }
+
+    /// Asks for what was missing.
+    ///
+    /// Collective.
+    pub fn ask(&mut self, among: &Among) -> Result<(), FabricError> {
+        let Missing {
+            mut nodes,
+            mut kmers,
+        } = std::mem::take(&mut *self.lock());
+        nodes.sort_unstable();
+        nodes.dedup();
+        kmers.sort_unstable();
+        kmers.dedup();
+        let mut heard = Vec::new();
+        let answer = |own: Way, bytes: &mut Vec<u8>| self.put(own, bytes);
+        let take = |way: Way, from: &mut &[u8]| heard.push((way.node(), Other::take(from)));
+        self.found.graph().ask(&nodes, among.world, answer, take)?;
+        self.others.extend(heard);
+        let question = |kmer| (owner(kmer, self.ranks), bytes_of(kmer, 0));
+        let answers = among.ask(&kmers, question, |bytes| {
+            let count = self.found.count(of_bytes(bytes).0);
+            count.map_or(u64::MAX, u64::from).to_le_bytes()
+        })?;
+        let count = |bytes: [u8; 8]| u32::try_from(u64::from_le_bytes(bytes)).ok();
+        let answered = kmers.into_iter().zip(answers);
+        self.kmers
+            .extend(answered.map(|(kmer, bytes)| (kmer, count(bytes))));
+        Ok(())
+    }
+
+    /// Says what there is to know about a node of this process.
+    fn put(&self, own: Way, bytes: &mut Vec<u8>) {
+        let (graph, crossings) = (self.found.graph(), &self.found.crossings);
+        let all = graph.own().bases(own);
+        let mut put = |number: u64| bytes.extend(number.to_le_bytes());
+        put(all.len() as u64);
+        put(self.found.inner(own));
+        put(u64::from(self.sides.is_some_and(|sides| sides[own.node()])));
+        for way in [own, own.flipped()] {
+            let next = graph.own().next(way);
+            put(next.len() as u64);
+            for &to in next {
+                put(to.index() as u64);
+                let edge = (graph.number(way), to);
+                let counts = crossings.counts(edge);
+                put(counts.len() as u64);
+                counts.iter().for_each(|&count| put(count.into()));
+            }
+        }
+        let end = all.len().min(2 * self.found.k);
+        for stretch in [0..end, all.len() - end..all.len()] {
+            let mut some = BaseString::default();
+            all.slice(stretch).append_to(&mut some);
+            put_bases(&some, bytes);
+        }
+    }
+}
+
+impl Other {
+    fn take(from: &mut &[u8]) -> Other {
+        let mut number = || take_number(from);
+        let (length, inner, is_side) = (number() as usize, number(), number() > 0);
+        let (mut next, mut crossings) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+        for (next, crossings) in next.iter_mut().zip(&mut crossings) {
+            for _ in 0..number() {
+                next.push(Way::of_index(number() as usize));
+                let places = number();
+                crossings.push((0..places).map(|_| number() as u32).collect());
+            }
+        }
+        let ends = [take_bases(from), take_bases(from)];
+        Other {
+            length,
+            inner,
+            is_side,
+            next,
+            crossings,
+            ends,
+        }
+    }
+}

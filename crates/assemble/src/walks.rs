@@ -1,0 +1,287 @@
+//! The walks of all reads through a graph, which one process has or several have together.
+
+mod bins;
+mod super_kmers;
+
+use crate::Error;
+use crate::among::Among;
+use crate::config::AssemblyError;
+use crate::graph::{Graph, SharedGraph};
+use crate::index::Index;
+use crate::over_bins::over_bins;
+use crate::reads::ReadBlocks;
+use crate::walk::{Step, Walker};
+use bins::Runs;
+
+/// What of a read is in a graph: every longest stretch all of whose k-mers are there, and that has
+/// as many as were asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Walk {
+    steps: Vec<Step>,
+    stretches: Vec<End>,
+}
+
+/// Where the steps of a stretch end among those of all, and whether the graph ends before it, and
+/// behind it.
+#[derive(Debug, PartialEq, Eq)]
+struct End {
+    steps: usize,
+    is_dead: [bool; 2],
+}
+
+/// A stretch of a read.
+#[derive(Clone, Copy)]
+pub struct Stretch<'w> {
+    /// Each goes on where the one before ends; their ways are numbered among those of all processes.
+    pub steps: &'w [Step],
+    /// Whether the graph ends where the stretch begins: nothing leads to there.
+    pub begins: bool,
+    /// Whether the graph ends where it ends.
+    pub ends: bool,
+}
+
+impl Walk {
+    /// The stretches, in the order of the read.
+    pub fn stretches(&self) -> impl Iterator<Item = Stretch<'_>> {
+        let mut from = 0;
+        self.stretches.iter().map(move |end| {
+            let steps = &self.steps[from..end.steps];
+            let [begins, ends] = end.is_dead;
+            from = end.steps;
+            Stretch {
+                steps,
+                begins,
+                ends,
+            }
+        })
+    }
+
+    /// The steps of all stretches.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    fn clear(&mut self) {
+        self.steps.clear();
+        self.stretches.clear();
+    }
+
+    /// Adds a stretch in a graph that is all here.
+    fn push(&mut self, graph: &Graph, steps: &[Step]) {
+        let (first, last) = (steps[0], steps[steps.len() - 1]);
+        let is_end = last.offset + last.kmers == graph.kmers(last.way) as usize;
+        let begins = first.offset == 0 && graph.next(first.way.flipped()).is_empty();
+        let ends = is_end && graph.next(last.way).is_empty();
+        self.steps.extend_from_slice(steps);
+        self.close([begins, ends]);
+    }
+
+    /// Makes the steps since the last stretch one.
+    fn close(&mut self, is_dead: [bool; 2]) {
+        let steps = self.steps.len();
+        self.stretches.push(End { steps, is_dead });
+    }
+}
+
+/// Looks sequences up in a graph.
+pub struct Walks<'g> {
+    graph: &'g SharedGraph,
+    neighbours: usize,
+    /// Where the graph is all here.
+    index: Option<Index<'g>>,
+    among: &'g Among<'g>,
+}
+
+impl<'g> Walks<'g> {
+    /// Finds stretches of at least so many neighbouring k-mers.
+    ///
+    /// # Errors
+    /// The graph is too large.
+    pub fn of(
+        graph: &'g SharedGraph,
+        neighbours: usize,
+        among: &'g Among,
+    ) -> Result<Walks<'g>, Error> {
+        let alone = among.world.ranks() == 1;
+        let index = || Index::of_minimizers(graph.own(), graph.k(), neighbours, among.threads);
+        Ok(Walks {
+            graph,
+            neighbours: neighbours.min(graph.k()),
+            index: alone.then(index).transpose()?,
+            among,
+        })
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &'g SharedGraph {
+        self.graph
+    }
+
+    /// Looks up sequences of all processes. What is done has a name, under which its progress is
+    /// told.
+    ///
+    /// Collective.
+    ///
+    /// # Errors
+    /// Another process failed, there is no room for what travels, or somebody cancelled.
+    pub fn find<'w>(
+        &'w self,
+        sequences: &'w dyn ReadBlocks,
+        label: &'static str,
+    ) -> Result<Walked<'w>, Error> {
+        let runs = match self.index {
+            Some(_) => {
+                self.among.progress.start(label, sequences.count() as u64);
+                None
+            }
+            None => Some(bins::find(self.graph, sequences, label, self.among)?),
+        };
+        Ok(Walked {
+            walks: self,
+            sequences,
+            runs,
+        })
+    }
+}
+
+/// The walks of sequences that were looked up.
+pub struct Walked<'w> {
+    walks: &'w Walks<'w>,
+    sequences: &'w dyn ReadBlocks,
+    /// Where the graph is not all here.
+    runs: Option<Runs>,
+}
+
+impl Walked<'_> {
+    /// Calls `each` with the sequences of this process and their walks, those of a block in their
+    /// order, by a thread for each of `states`, and with the number of the block; returns the
+    /// states.
+    ///
+    /// # Errors
+    /// Those of `each`, which may be called after one; or somebody cancelled.
+    pub fn for_each<S: Send>(
+        &self,
+        states: Vec<S>,
+        each: impl Fn(&mut S, usize, &[u8], &Walk) -> Result<(), AssemblyError> + Sync,
+    ) -> Result<Vec<S>, AssemblyError> {
+        let (walks, progress) = (self.walks, self.walks.among.progress);
+        if let Some(runs) = &self.runs {
+            let groups: Vec<usize> = (0..runs.groups()).collect();
+            return over_bins(states, &groups, progress, |state, group| {
+                let each = |block, read: &[u8], walk: &Walk| each(state, block, read, walk);
+                let stretches = (walks.neighbours, walks.graph.k());
+                runs.for_each(group, self.sequences, stretches, each)
+            });
+        }
+        let index = walks.index.as_ref().expect("the graph is here");
+        let walker = Walker::new(walks.graph.own(), index);
+        let blocks: Vec<usize> = (0..self.sequences.count()).collect();
+        over_bins(states, &blocks, progress, |state, block| {
+            let (mut walk, mut steps) = (Walk::default(), Vec::new());
+            let mut done = Ok(());
+            index.for_each_read(&*self.sequences.get(block)?, |read, minimizers| {
+                walk.clear();
+                walker.walk_of(read, minimizers, &mut steps, |steps| {
+                    walk.push(walker.graph(), steps);
+                });
+                if done.is_ok() {
+                    done = each(state, block, read, &walk);
+                }
+            });
+            done
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use gyrase_fabric::testing::run;
+    use gyrase_fabric::{Alone, Steal, World};
+    use gyrase_work::Progress;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::{Pieces, compact_among};
+    use crate::reads::{Reads, TestShare};
+
+    type Found = (Vec<u8>, Walk);
+
+    /// The walks of the reads of a process through the graph of the k-mers of all pieces.
+    fn found(
+        pieces: &Pieces,
+        k: usize,
+        reads: &dyn ReadBlocks,
+        neighbours: usize,
+        world: &dyn World,
+    ) -> Result<Vec<Found>, AssemblyError> {
+        let progress = Progress::default();
+        let among = Among::of_test(world, &progress);
+        let mut own = Pieces::default();
+        for piece in (world.rank()..pieces.len()).step_by(world.ranks()) {
+            own.push_bases(pieces.bases(piece), 1);
+        }
+        let graph = compact_among::<1>(k, &own, &among)?;
+        let walks = Walks::of(&graph, neighbours, &among)?;
+        let all = Mutex::new(Vec::new());
+        walks
+            .find(reads, "reads")?
+            .for_each(vec![(); 2], |(), _, read, walk| {
+                let (steps, stretches) = (walk.steps.clone(), &walk.stretches);
+                let stretches = stretches.iter().map(|end| End { ..*end }).collect();
+                let walk = Walk { steps, stretches };
+                all.lock().unwrap().push((read.to_vec(), walk));
+                Ok(())
+            })?;
+        Ok(all.into_inner().unwrap())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn processes_find_the_walks_of_one(
+            genome in proptest::collection::vec(0..4u8, 20..150),
+            reads in proptest::collection::vec((0..150usize, 5..60usize, 0..200usize), 1..30),
+            without in proptest::collection::vec(0..150usize, 0..4),
+            (ranks, neighbours) in (2..5usize, 1..5usize),
+        ) {
+            let k = 7;
+            let mut kmers: Vec<Vec<u8>> = genome.windows(k).map(|window| {
+                let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
+                other.min(window.to_vec())
+            }).collect();
+            kmers.sort_unstable();
+            kmers.dedup();
+            let mut pieces = Pieces::default();
+            for (number, kmer) in kmers.iter().enumerate() {
+                if !without.contains(&number) {
+                    pieces.push(kmer, 1);
+                }
+            }
+            let all: Vec<Vec<Vec<u8>>> = reads.iter().map(|&(start, length, wrong)| {
+                let start = start % genome.len();
+                let mut read = genome[start..(start + length).min(genome.len())].to_vec();
+                if wrong % 2 == 0 {
+                    read = read.iter().rev().map(|code| 3 - code).collect();
+                }
+                if let Some(code) = read.get_mut(wrong) {
+                    *code = if wrong % 3 == 0 { 4 } else { 3 - *code };
+                }
+                vec![read]
+            }).collect();
+            let reads = Reads::of_blocks(&all);
+            let mut expected = found(&pieces, k, &reads, neighbours, &Alone).unwrap();
+            let made = run(ranks, Steal::default(), |process| {
+                let own = (process.rank()..reads.count()).step_by(ranks).collect();
+                let blocks = &reads;
+                found(&pieces, k, &TestShare { blocks, own }, neighbours, process)
+            });
+            let mut made: Vec<Found> = made.into_iter().flat_map(Result::unwrap).collect();
+            let by_read = |found: &Found| found.0.clone();
+            expected.sort_by_key(by_read);
+            made.sort_by_key(by_read);
+            prop_assert_eq!(made, expected);
+        }
+    }
+}
