@@ -157,7 +157,8 @@ mod tests {
             let mut expected: BTreeSet<Vec<u8>> = seen.into_iter().collect();
             expected.extend(kmers(k, graph.nodes().map(|way| graph.codes(way))));
 
-            let stored = Reads::of_blocks(&reads.iter().map(|read| [read.clone()]).collect::<Vec<_>>());
+            let blocks: Vec<_> = reads.iter().map(|read| [read.clone()]).collect();
+            let stored = Reads::of_blocks(&blocks);
             let progress = Progress::default();
             let among = Among {
                 threads,

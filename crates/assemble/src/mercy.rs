@@ -15,7 +15,8 @@ use crate::config::AssemblyError;
 use crate::graph::{Extended, SharedGraph, beside, compact_among, kmer_of, shape_of};
 use crate::reads::{NONE, ReadBlocks};
 use crate::together;
-use crate::walks::{Stretch, Walk, Walks};
+use crate::walk::{ReadStretch, Walk};
+use crate::walks::Walks;
 
 /// A stretch of a read with fewer k-mers of the graph tells nothing.
 pub const NEIGHBOURS: usize = 4;
@@ -105,7 +106,7 @@ fn spared<const W: usize>(
     };
     // The window behind the last stretch, and whether the graph ends there.
     let mut last_end = None;
-    for Stretch {
+    for ReadStretch {
         steps,
         begins,
         ends,

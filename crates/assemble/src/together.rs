@@ -11,6 +11,9 @@ use gyrase_kmer::{Key, Kmer};
 
 use crate::among::Among;
 
+/// A k-mer, and how often it was seen.
+pub type Counted<const W: usize> = (Kmer<W>, u32);
+
 /// The process among so many that a k-mer falls to.
 pub fn owner<const W: usize>(kmer: Kmer<W>, ranks: usize) -> usize {
     (Key::from(kmer).0[0] % ranks as u64) as usize
@@ -22,8 +25,8 @@ pub fn owner<const W: usize>(kmer: Kmer<W>, ranks: usize) -> usize {
 /// Collective.
 pub fn counted<const W: usize>(
     among: &Among,
-    own: Vec<(Kmer<W>, u32)>,
-) -> Result<Vec<(Kmer<W>, u32)>, FabricError> {
+    own: Vec<Counted<W>>,
+) -> Result<Vec<Counted<W>>, FabricError> {
     let (mut all, ranks) = (Vec::new(), among.world.ranks());
     if ranks == 1 {
         all = own;

@@ -1,5 +1,4 @@
-//! Reads as walks through a graph: which nodes a read passes, as far as all of its k-mers are
-//! there.
+//! Reads as walks through a graph: which nodes a read passes, as far as its k-mers are there.
 
 use crate::graph::{Graph, Way};
 use crate::index::{Index, Minimizers};
@@ -18,10 +17,103 @@ pub struct Step {
     pub kmers: usize,
 }
 
+/// What of a read is in a graph: every longest stretch all of whose k-mers are there, and that has
+/// as many as were asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Walk {
+    steps: Vec<Step>,
+    stretches: Vec<End>,
+}
+
+/// Where the steps of a stretch end among those of all, and whether the graph ends before it, and
+/// behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct End {
+    steps: usize,
+    is_dead: [bool; 2],
+}
+
+/// A stretch of a read.
+#[derive(Clone, Copy)]
+pub struct ReadStretch<'w> {
+    /// Each goes on where the one before ends; ways are numbered among those of all processes.
+    pub steps: &'w [Step],
+    /// Whether the graph ends where the stretch begins: nothing leads to there.
+    pub begins: bool,
+    /// Whether the graph ends where it ends.
+    pub ends: bool,
+}
+
+impl Walk {
+    /// The stretches, in the order of the read.
+    pub fn stretches(&self) -> impl Iterator<Item = ReadStretch<'_>> {
+        let mut from = 0;
+        self.stretches.iter().map(move |end| {
+            let steps = &self.steps[from..end.steps];
+            let [begins, ends] = end.is_dead;
+            from = end.steps;
+            ReadStretch {
+                steps,
+                begins,
+                ends,
+            }
+        })
+    }
+
+    /// The steps of all stretches.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.steps.clear();
+        self.stretches.clear();
+    }
+
+    /// Adds a stretch in a graph that is all here.
+    pub fn push(&mut self, graph: &Graph, steps: &[Step]) {
+        let (first, last) = (steps[0], steps[steps.len() - 1]);
+        let is_end = last.offset + last.kmers == graph.kmers(last.way) as usize;
+        let begins = first.offset == 0 && graph.next(first.way.flipped()).is_empty();
+        let ends = is_end && graph.next(last.way).is_empty();
+        self.steps.extend_from_slice(steps);
+        self.close([begins, ends]);
+    }
+
+    /// Adds a step to a stretch that is under way, or goes on with its last.
+    pub fn go_on(&mut self, step: Step) {
+        let first = self.stretches.last().map_or(0, |end| end.steps);
+        match self.steps[first..].last_mut() {
+            Some(last) if (last.way, last.offset + last.kmers) == (step.way, step.offset) => {
+                last.kmers += step.kmers;
+            }
+            _ => self.steps.push(step),
+        }
+    }
+
+    /// Ends the stretch that is under way, with whether the graph ends before it and behind it: it
+    /// is left out where it is not [told](is_told).
+    pub fn end(&mut self, is_dead: [bool; 2], last: usize, least: usize, open: usize) -> bool {
+        let first = self.stretches.last().map_or(0, |end| end.steps);
+        let told = is_told(&self.steps[first..], last, least, open);
+        match told {
+            true => self.close(is_dead),
+            false => self.steps.truncate(first),
+        }
+        told
+    }
+
+    fn close(&mut self, is_dead: [bool; 2]) {
+        let steps = self.steps.len();
+        self.stretches.push(End { steps, is_dead });
+    }
+}
+
 /// Whether a stretch is told of whose last window begins at `last`: it has so many k-mers, and one
 /// that begins in the `open` behind the base that ended the stretch before it. What is left out is
 /// short, and would be found by chance.
-pub fn is_told(steps: &[Step], last: usize, least: usize, open: usize) -> bool {
+fn is_told(steps: &[Step], last: usize, least: usize, open: usize) -> bool {
     last >= open && steps.iter().map(|step| step.kmers).sum::<usize>() >= least
 }
 

@@ -3,111 +3,55 @@
 mod bins;
 mod super_kmers;
 
+use gyrase_fabric::LocalPartitions;
+
 use crate::Error;
 use crate::among::Among;
 use crate::config::AssemblyError;
-use crate::graph::{Graph, SharedGraph};
+use crate::graph::SharedGraph;
 use crate::index::Index;
 use crate::over_bins::over_bins;
 use crate::reads::ReadBlocks;
-use crate::walk::{Step, Walker};
+use crate::walk::{Walk, Walker};
 use bins::Runs;
-
-/// What of a read is in a graph: every longest stretch all of whose k-mers are there, and that has
-/// as many as were asked for.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Walk {
-    steps: Vec<Step>,
-    stretches: Vec<End>,
-}
-
-/// Where the steps of a stretch end among those of all, and whether the graph ends before it, and
-/// behind it.
-#[derive(Debug, PartialEq, Eq)]
-struct End {
-    steps: usize,
-    is_dead: [bool; 2],
-}
-
-/// A stretch of a read.
-#[derive(Clone, Copy)]
-pub struct Stretch<'w> {
-    /// Each goes on where the one before ends; their ways are numbered among those of all processes.
-    pub steps: &'w [Step],
-    /// Whether the graph ends where the stretch begins: nothing leads to there.
-    pub begins: bool,
-    /// Whether the graph ends where it ends.
-    pub ends: bool,
-}
-
-impl Walk {
-    /// The stretches, in the order of the read.
-    pub fn stretches(&self) -> impl Iterator<Item = Stretch<'_>> {
-        let mut from = 0;
-        self.stretches.iter().map(move |end| {
-            let steps = &self.steps[from..end.steps];
-            let [begins, ends] = end.is_dead;
-            from = end.steps;
-            Stretch {
-                steps,
-                begins,
-                ends,
-            }
-        })
-    }
-
-    /// The steps of all stretches.
-    pub fn steps(&self) -> &[Step] {
-        &self.steps
-    }
-
-    fn clear(&mut self) {
-        self.steps.clear();
-        self.stretches.clear();
-    }
-
-    /// Adds a stretch in a graph that is all here.
-    fn push(&mut self, graph: &Graph, steps: &[Step]) {
-        let (first, last) = (steps[0], steps[steps.len() - 1]);
-        let is_end = last.offset + last.kmers == graph.kmers(last.way) as usize;
-        let begins = first.offset == 0 && graph.next(first.way.flipped()).is_empty();
-        let ends = is_end && graph.next(last.way).is_empty();
-        self.steps.extend_from_slice(steps);
-        self.close([begins, ends]);
-    }
-
-    /// Makes the steps since the last stretch one.
-    fn close(&mut self, is_dead: [bool; 2]) {
-        let steps = self.steps.len();
-        self.stretches.push(End { steps, is_dead });
-    }
-}
 
 /// Looks sequences up in a graph.
 pub struct Walks<'g> {
     graph: &'g SharedGraph,
     neighbours: usize,
-    /// Where the graph is all here.
-    index: Option<Index<'g>>,
+    place: Place<'g>,
     among: &'g Among<'g>,
+}
+
+/// Where k-mers are looked for.
+enum Place<'g> {
+    /// In a graph that is all here.
+    Here(Index<'g>),
+    /// In bins, to which all processes sent their nodes.
+    Bins(Box<LocalPartitions>),
 }
 
 impl<'g> Walks<'g> {
     /// Finds stretches of at least so many neighbouring k-mers.
     ///
+    /// Collective.
+    ///
     /// # Errors
-    /// The graph is too large.
+    /// The graph is too large; another process failed, or there is no room for what travels.
     pub fn of(
         graph: &'g SharedGraph,
         neighbours: usize,
         among: &'g Among,
     ) -> Result<Walks<'g>, Error> {
-        let alone = among.world.ranks() == 1;
-        let index = || Index::of_minimizers(graph.own(), graph.k(), neighbours, among.threads);
+        let (own, k) = (graph.own(), graph.k());
+        let place = match among.world.ranks() {
+            1 => Place::Here(Index::of_minimizers(own, k, neighbours, among.threads)?),
+            _ => Place::Bins(Box::new(bins::send_nodes(graph, among)?)),
+        };
         Ok(Walks {
             graph,
-            neighbours: neighbours.min(graph.k()),
-            index: alone.then(index).transpose()?,
+            neighbours: neighbours.min(k),
+            place,
             among,
         })
     }
@@ -129,27 +73,38 @@ impl<'g> Walks<'g> {
         sequences: &'w dyn ReadBlocks,
         label: &'static str,
     ) -> Result<Walked<'w>, Error> {
-        let runs = match self.index {
-            Some(_) => {
+        let found = match &self.place {
+            Place::Here(index) => {
                 self.among.progress.start(label, sequences.count() as u64);
-                None
+                Found::Here(index)
             }
-            None => Some(bins::find(self.graph, sequences, label, self.among)?),
+            Place::Bins(nodes) => {
+                let k = self.graph.k();
+                Found::Runs(Box::new(bins::find(
+                    nodes, k, sequences, label, self.among,
+                )?))
+            }
         };
         Ok(Walked {
             walks: self,
             sequences,
-            runs,
+            found,
         })
     }
+}
+
+/// What was found of sequences.
+enum Found<'w> {
+    /// Nothing yet: they are looked up one after the other.
+    Here(&'w Index<'w>),
+    Runs(Box<Runs>),
 }
 
 /// The walks of sequences that were looked up.
 pub struct Walked<'w> {
     walks: &'w Walks<'w>,
     sequences: &'w dyn ReadBlocks,
-    /// Where the graph is not all here.
-    runs: Option<Runs>,
+    found: Found<'w>,
 }
 
 impl Walked<'_> {
@@ -165,15 +120,17 @@ impl Walked<'_> {
         each: impl Fn(&mut S, usize, &[u8], &Walk) -> Result<(), AssemblyError> + Sync,
     ) -> Result<Vec<S>, AssemblyError> {
         let (walks, progress) = (self.walks, self.walks.among.progress);
-        if let Some(runs) = &self.runs {
-            let groups: Vec<usize> = (0..runs.groups()).collect();
-            return over_bins(states, &groups, progress, |state, group| {
-                let each = |block, read: &[u8], walk: &Walk| each(state, block, read, walk);
-                let stretches = (walks.neighbours, walks.graph.k());
-                runs.for_each(group, self.sequences, stretches, each)
-            });
-        }
-        let index = walks.index.as_ref().expect("the graph is here");
+        let index = match &self.found {
+            Found::Here(index) => index,
+            Found::Runs(runs) => {
+                let groups: Vec<usize> = (0..runs.groups()).collect();
+                return over_bins(states, &groups, progress, |state, group| {
+                    let each = |block, read: &[u8], walk: &Walk| each(state, block, read, walk);
+                    let stretches = (walks.neighbours, walks.graph.k());
+                    runs.for_each(group, self.sequences, stretches, each)
+                });
+            }
+        };
         let walker = Walker::new(walks.graph.own(), index);
         let blocks: Vec<usize> = (0..self.sequences.count()).collect();
         over_bins(states, &blocks, progress, |state, block| {
@@ -206,7 +163,7 @@ mod tests {
     use crate::graph::{Pieces, compact_among};
     use crate::reads::{Reads, TestShare};
 
-    type Found = (Vec<u8>, Walk);
+    type OfRead = (Vec<u8>, Walk);
 
     /// The walks of the reads of a process through the graph of the k-mers of all pieces.
     fn found(
@@ -215,7 +172,7 @@ mod tests {
         reads: &dyn ReadBlocks,
         neighbours: usize,
         world: &dyn World,
-    ) -> Result<Vec<Found>, AssemblyError> {
+    ) -> Result<Vec<OfRead>, AssemblyError> {
         let progress = Progress::default();
         let among = Among::of_test(world, &progress);
         let mut own = Pieces::default();
@@ -228,10 +185,7 @@ mod tests {
         walks
             .find(reads, "reads")?
             .for_each(vec![(); 2], |(), _, read, walk| {
-                let (steps, stretches) = (walk.steps.clone(), &walk.stretches);
-                let stretches = stretches.iter().map(|end| End { ..*end }).collect();
-                let walk = Walk { steps, stretches };
-                all.lock().unwrap().push((read.to_vec(), walk));
+                all.lock().unwrap().push((read.to_vec(), walk.clone()));
                 Ok(())
             })?;
         Ok(all.into_inner().unwrap())
@@ -277,8 +231,8 @@ mod tests {
                 let blocks = &reads;
                 found(&pieces, k, &TestShare { blocks, own }, neighbours, process)
             });
-            let mut made: Vec<Found> = made.into_iter().flat_map(Result::unwrap).collect();
-            let by_read = |found: &Found| found.0.clone();
+            let mut made: Vec<OfRead> = made.into_iter().flat_map(Result::unwrap).collect();
+            let by_read = |found: &OfRead| found.0.clone();
             expected.sort_by_key(by_read);
             made.sort_by_key(by_read);
             prop_assert_eq!(made, expected);

@@ -1,7 +1,6 @@
 //! k-mers beside the nodes of a graph, which may begin and end in the middle of nodes.
 
 use gyrase_fabric::{FabricError, World, all_to_all};
-use gyrase_kmer::Kmer;
 use gyrase_table::Bloom;
 use gyrase_work::run_of;
 
@@ -9,22 +8,22 @@ use super::nodes::{Graph, kmer_of};
 use super::sequences::Stretch;
 use crate::among::Among;
 use crate::rolling::Rolling;
-use crate::together::{bytes_of, of_bytes, owner};
+use crate::together::{Counted, bytes_of, of_bytes, owner};
 use crate::way::Way;
 
 /// Room in the filter for each k-mer that is beside: few others pass it then.
 const ROOM: usize = 8;
 
 /// The nodes of this process, cut wherever one of some k-mers may follow or be followed, and those
-/// of the k-mers that the graph has not: the graph of both may be made of them. Each process has the
-/// k-mers that fall to it, in their canonical form, ascending.
+/// of the k-mers that the graph has not: the graph of both may be made of them. Each process has
+/// the k-mers that fall to it, in their canonical form, ascending.
 ///
 /// Collective.
 pub fn beside<const W: usize>(
     graph: &Graph,
-    kmers: Vec<(Kmer<W>, u32)>,
+    kmers: Vec<Counted<W>>,
     among: &Among,
-) -> Result<(Vec<Stretch>, Vec<(Kmer<W>, u32)>), FabricError> {
+) -> Result<(Vec<Stretch>, Vec<Counted<W>>), FabricError> {
     let ends = Ends::of_all(graph.k(), &kmers, among)?;
     let (mut stretches, mut met) = (Vec::new(), Vec::new());
     let (mut codes, mut places) = (Vec::new(), Vec::new());
@@ -82,7 +81,7 @@ impl Ends {
     /// Collective.
     fn of_all<const W: usize>(
         k: usize,
-        kmers: &[(Kmer<W>, u32)],
+        kmers: &[Counted<W>],
         among: &Among,
     ) -> Result<Ends, FabricError> {
         let rolling = Rolling::new(k - 1);
@@ -157,6 +156,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use gyrase_fabric::Alone;
+    use gyrase_kmer::Kmer;
     use gyrase_work::Progress;
     use proptest::prelude::*;
 

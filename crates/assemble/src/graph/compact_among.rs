@@ -188,45 +188,29 @@ mod tests {
                 }
                 let shared = compact_among::<1>(k, &own, &among)?;
                 let halo = Halo::around(&shared, edges, process)?;
-                let seen = seen(&halo, edges);
-                Ok::<_, Error>((shared.len(), seen, shared.whole(process)?))
+                let both = |way: Way| [way, way.flipped()];
+                let seen = |way| both(way).map(|way| seen(halo.graph(), way, edges));
+                let seen: Vec<_> = halo.own().map(seen).collect();
+                Ok::<_, Error>((shared.own_numbers(), seen, shared.whole(process)?))
             });
             for made in made {
-                let (len, seen, whole) = made.unwrap();
-                prop_assert_eq!(len, expected.len());
+                let (own, seen_here, whole) = made.unwrap();
                 prop_assert_eq!(told(&whole), told(&expected));
-                for (node, outline) in seen {
+                for (node, seen_here) in own.zip(seen_here) {
                     let way = Way::forward(node);
-                    let next = [way, way.flipped()].map(|way| expected.next(way).to_vec());
-                    prop_assert_eq!(outline, (expected.length(way), expected.count(way), next));
+                    let ways = [way, way.flipped()];
+                    prop_assert_eq!(seen_here, ways.map(|way| seen(&expected, way, edges)));
                 }
             }
         }
     }
 
-    type Seen = (usize, (usize, u64, [Vec<Way>; 2]));
-
-    /// What a process sees of the nodes that are so many edges from its own, by their numbers.
-    fn seen(halo: &Halo, edges: usize) -> Vec<Seen> {
-        let graph = halo.graph();
-        let (mut seen, mut border): (Vec<Way>, Vec<Way>) = (Vec::new(), halo.own().collect());
-        for _ in 0..=edges {
-            border.retain(|way| !seen.contains(way));
-            seen.extend(&border);
-            let next = border.iter().flat_map(|way| [*way, way.flipped()]);
-            let next = next.flat_map(|way| graph.next(way).iter());
-            border = next.map(|way| Way::forward(way.node())).collect();
-            border.sort_unstable();
-            border.dedup();
-        }
-        let number = |way: &Way| halo.number(*way);
-        let outline = |way: Way| {
-            let next = [way, way.flipped()].map(|way| graph.next(way).iter().map(number).collect());
-            (
-                number(&way).node(),
-                (graph.length(way), graph.count(way), next),
-            )
-        };
-        seen.into_iter().map(outline).collect()
+    /// What is seen from a way of what follows it, so many edges far.
+    fn seen(graph: &Graph, way: Way, edges: usize) -> String {
+        let (length, count) = (graph.length(way), graph.count(way));
+        let next = graph.next(way).iter().filter(|_| edges > 0);
+        let next: Vec<String> = next.map(|&next| seen(graph, next, edges - 1)).collect();
+        let (ahead, back) = (graph.next(way).len(), graph.next(way.flipped()).len());
+        format!("{length} {count} {ahead} {back} [{}]", next.join(", "))
     }
 }

@@ -16,8 +16,6 @@ use crate::way::Way;
 /// several processes.
 pub struct Halo<'g> {
     graph: Cow<'g, Graph>,
-    /// The number among all of each node; nothing where all are here.
-    numbers: Vec<usize>,
     own: Range<usize>,
 }
 
@@ -43,7 +41,6 @@ impl<'g> Halo<'g> {
         if world.ranks() == 1 {
             return Ok(Halo {
                 graph: Cow::Borrowed(own),
-                numbers: Vec::new(),
                 own: 0..own.len(),
             });
         }
@@ -94,19 +91,12 @@ impl<'g> Halo<'g> {
         Halo {
             graph: Cow::Owned(outline),
             own: start..start + own.len(),
-            numbers,
         }
     }
 
     /// All nodes.
     pub fn graph(&self) -> &Graph {
         &self.graph
-    }
-
-    /// The way among those of all.
-    pub fn number(&self, way: Way) -> Way {
-        let number = self.numbers.get(way.node());
-        number.map_or(way, |&number| way.of_node(number))
     }
 
     /// Those of this process.

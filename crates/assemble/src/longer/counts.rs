@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use gyrase_kmer::Kmer;
 use gyrase_work::give_back_pieces;
 
+use crate::together::Counted;
+
 /// Bases by which k-mers are divided into parts.
 const FIRST: usize = 4;
 /// Parts that are moved into one list before their memory goes back.
 const MOVED: usize = 16;
-
-/// A k-mer, and how often it was seen.
-pub type Counted<const W: usize> = (Kmer<W>, u32);
 
 /// k-mers with their counts, in parts by their first bases: no thread waits for another for long.
 pub struct Counts<const W: usize> {

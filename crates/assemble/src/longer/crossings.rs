@@ -99,8 +99,8 @@ impl<'g> Crossings<'g> {
         &self.counts[number * places..(number + 1) * places]
     }
 
-    /// Where the count is of a k-mer with so many smaller ones of the node before an edge: that goes
-    /// on with its own other strand where it has one.
+    /// Where the count is of a k-mer with so many smaller ones of the node before an edge. What
+    /// goes on with its own other strand has one for both.
     pub fn place(&self, (from, to): (Way, Way), before: u32) -> usize {
         let is_own = to == from.flipped();
         let behind = self.smaller as u32 - before;
@@ -124,7 +124,8 @@ impl<'g> Crossings<'g> {
         }
     }
 
-    /// How often one was seen of an edge that leaves a node of this process, in its lesser direction.
+    /// How often one was seen, in the lesser direction of an edge that leaves a node of this
+    /// process.
     pub fn count(&self, edge: (Way, Way), before: u32) -> u32 {
         self.of(edge)[self.place(edge, before)].load(Relaxed)
     }

@@ -7,18 +7,17 @@ use gyrase_fabric::FabricError;
 use gyrase_kmer::Kmer;
 use gyrase_work::in_threads;
 
-use super::counts::Counted;
 use super::found::Found;
 use super::larger_kmer::LargerKmer;
 use super::surroundings::Surroundings;
+use crate::BaseSlice;
 use crate::among::Among;
 use crate::config::AssemblyError;
 use crate::graph::{Graph, SharedGraph, Way, kmer_of};
 use crate::reads::{Block, ReadBlocks};
 use crate::solid::GOES_ON;
-use crate::together::counted;
-use crate::walk::Step;
-use crate::walks::{Walk, Walks};
+use crate::together::{Counted, counted};
+use crate::walks::Walks;
 
 /// k-mers that are looked at behind one end: beyond that there is no telling where it goes on.
 const MOST: usize = 4096;
@@ -30,9 +29,9 @@ pub const ROUNDS: usize = 3;
 /// there: those that fall to this process, ascending. Only behind nodes that have a whole node of
 /// the smaller graph in them: what branches off elsewhere and ends soon was a read with an error.
 ///
-/// In a mixed sample, of which `sides` are known, hardly anything is added that leads to where reads
-/// of something else lead: the end of a thin genome is mostly an end. But strains come back to each
-/// other: where the smaller graph has a bubble, the larger gets it.
+/// In a mixed sample, of which `sides` are known, hardly anything is added that leads to where
+/// reads of something else lead: the end of a thin genome is mostly an end. But strains come back
+/// to each other: where the smaller graph has a bubble, the larger gets it.
 ///
 /// Collective.
 pub fn filled<const W: usize>(
@@ -42,7 +41,7 @@ pub fn filled<const W: usize>(
     sides: Option<&[bool]>,
     among: &Among,
 ) -> Result<Vec<Counted<W>>, AssemblyError> {
-    let mut open = dead_ends(walks, larger, found.k, among)?;
+    let mut open = dead_ends(walks, larger, among)?;
     let mut around = Surroundings::of(found, sides, among.world);
     let mut filled = Vec::new();
     loop {
@@ -84,88 +83,75 @@ fn rival_of(own: u64) -> u64 {
 
 /// An end of the larger graph that nothing follows.
 #[derive(Clone)]
-struct DeadEnd<const W: usize> {
+struct DeadEnd<'g, const W: usize> {
+    /// Its node.
+    bases: BaseSlice<'g>,
     /// The last k-mer.
     last: LargerKmer<W>,
-    /// Whether a whole node of the smaller graph is in it, before the last.
-    has_whole: bool,
-    /// Where it is in that.
-    step: Step,
     /// Of its node, in hundredths.
     depth: u64,
 }
 
-/// Ways that nothing follows, as what is looked up.
-struct DeadWays<'g> {
+/// The last k-mers of ways that nothing follows, as what is looked up.
+struct LastKmers<'g> {
     graph: &'g Graph,
     ways: Vec<Way>,
 }
 
-impl ReadBlocks for DeadWays<'_> {
+impl<'g> LastKmers<'g> {
+    fn of(graph: &'g Graph) -> LastKmers<'g> {
+        let dead = |way: &Way| graph.next(*way).is_empty();
+        LastKmers {
+            graph,
+            ways: graph.ways().filter(dead).collect(),
+        }
+    }
+}
+
+impl ReadBlocks for LastKmers<'_> {
     fn count(&self) -> usize {
         self.ways.len()
     }
 
     fn get(&self, number: usize) -> Result<Cow<'_, Block>, FabricError> {
-        let codes = self.graph.codes(self.ways[number]);
-        Ok(Cow::Owned(Block::of_codes(&codes)))
+        let bases = self.graph.bases(self.ways[number]);
+        let last = bases.behind(bases.len() - self.graph.k());
+        Ok(Cow::Owned(Block::of_codes(&last.codes())))
     }
 }
 
 /// The ends of the nodes of this process that nothing follows.
 ///
 /// Collective.
-fn dead_ends<const W: usize>(
+fn dead_ends<'g, const W: usize>(
     walks: &Walks,
-    larger: &SharedGraph,
-    k: usize,
+    larger: &'g SharedGraph,
     among: &Among,
-) -> Result<Vec<DeadEnd<W>>, AssemblyError> {
-    let own = larger.own();
-    let dead = DeadWays {
-        graph: own,
-        ways: own.ways().filter(|&way| own.next(way).is_empty()).collect(),
-    };
+) -> Result<Vec<DeadEnd<'g, W>>, AssemblyError> {
+    let (own, kmers) = (larger.own(), LastKmers::of(larger.own()));
     let none = vec![Vec::new(); among.threads];
     let found = walks
-        .find(&dead, "fill")?
+        .find(&kmers, "fill")?
         .for_each(none, |ends, number, codes, walk| {
-            let way = dead.ways[number];
-            let depth = own.count(way) * 100 / own.kmers(way);
-            ends.extend(dead_end(codes, walk, (walks.graph().k(), k), depth));
+            let way = kmers.ways[number];
+            ends.push(DeadEnd {
+                bases: own.bases(way),
+                last: LargerKmer::new(kmer_of(codes), walk.steps().to_vec()),
+                depth: own.count(way) * 100 / own.kmers(way),
+            });
             Ok(())
         })?;
     Ok(found.concat())
 }
 
-fn dead_end<const W: usize>(
-    codes: &[u8],
-    walk: &Walk,
-    (smaller_k, k): (usize, usize),
-    depth: u64,
-) -> Option<DeadEnd<W>> {
-    let (&step, before) = walk.steps().split_last()?;
-    let smaller = k + 1 - smaller_k;
-    let last = kmer_of(&codes[codes.len() - k..]);
-    Some(DeadEnd {
-        last: LargerKmer::at_end(last, walk.steps(), smaller),
-        // The walk goes on to another node.
-        has_whole: before
-            .iter()
-            .any(|step| step.offset == 0 && step.kmers >= smaller),
-        step,
-        depth,
-    })
-}
-
-impl<const W: usize> DeadEnd<W> {
+impl<const W: usize> DeadEnd<'_, W> {
     /// Adds the k-mers behind it; nothing where not all that is around is known yet.
     fn fill(&self, around: &Surroundings<W>, filled: &mut Vec<Kmer<W>>) -> Option<()> {
         let mut strain = false;
         for step in self.last.steps().iter().filter(|_| around.is_mixed()) {
             strain |= around.is_side(step.way)?;
         }
-        if !strain && !self.has_whole && !self.ends_with_whole(around)? {
+        if !strain && !self.has_whole(around)? {
             return Some(());
         }
         let rival = match around.is_mixed() && !strain {
@@ -175,14 +161,35 @@ impl<const W: usize> DeadEnd<W> {
         fill(&self.last, rival, around, filled)
     }
 
-    /// Whether the last node of the smaller graph that it is in is in it as a whole.
-    fn ends_with_whole(&self, around: &Surroundings<W>) -> Option<bool> {
-        if self.step.offset > 0 {
-            return Some(false);
+    /// Whether a whole node of the smaller graph is in it that has a k-mer: from the last k-mer
+    /// back to where it begins.
+    fn has_whole(&self, around: &Surroundings<W>) -> Option<bool> {
+        let (steps, k) = (self.last.steps(), around.smaller_k());
+        if steps.len() == 1 {
+            // A node that has a k-mer is in the larger graph as it is.
+            return Some(true);
         }
-        let length = around.length(self.step.way)?;
-        let reached = self.step.kmers + around.smaller_k() - 1;
-        Some(length >= around.k() && reached == length)
+        // How many bases are before the first smaller k-mer that is in `way` at `offset`.
+        let (mut way, mut offset) = (steps[0].way, steps[0].offset);
+        let mut before = self.bases.len() - around.k();
+        loop {
+            if around.length(way)? >= around.k() {
+                return Some(offset <= before);
+            }
+            before = match before.checked_sub(offset + 1) {
+                Some(before) => before,
+                None => return Some(false),
+            };
+            let code = self.bases.base(before);
+            let mut found = None;
+            for back in around.next(way.flipped())? {
+                let (back, length) = (back.flipped(), around.length(*back)?);
+                if around.base(back, length - k)? == code {
+                    found = Some((back, length - k));
+                }
+            }
+            (way, offset) = found.expect("the node is a walk through the smaller graph");
+        }
     }
 }
 

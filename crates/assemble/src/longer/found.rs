@@ -7,13 +7,13 @@ use gyrase_fabric::{Drain, Fabric, FabricError, Sender};
 use gyrase_kmer::Kmer;
 use gyrase_work::give_back_pieces;
 
-use super::counts::{Counted, Counts, merge};
+use super::counts::{Counts, merge};
 use super::crossings::{Across, Crossings};
 use crate::among::Among;
 use crate::config::AssemblyError;
 use crate::graph::{Extended, Heads, SharedGraph, Way, kmer_of};
 use crate::reads::ReadBlocks;
-use crate::together::owner;
+use crate::together::{Counted, WORDS, owner};
 use crate::walk::Step;
 use crate::walks::Walks;
 
@@ -272,7 +272,7 @@ const INNER: u8 = 0;
 const ACROSS: u8 = 1;
 const KMER: u8 = 2;
 /// Bytes of the longest record.
-const RECORD: usize = 1 + 8 * crate::together::WORDS;
+const RECORD: usize = 1 + 8 * WORDS;
 
 impl<S: Sender> Away<'_, S> {
     fn send(&mut self, rank: usize, kind: u8, numbers: &[u32]) -> Result<(), FabricError> {

@@ -15,23 +15,8 @@ pub struct LargerKmer<const W: usize> {
 }
 
 impl<const W: usize> LargerKmer<W> {
-    /// One that has the last so many smaller k-mers of a walk.
-    pub fn at_end(kmer: Kmer<W>, walk: &[Step], smaller: usize) -> LargerKmer<W> {
-        let (mut steps, mut left) = (Vec::new(), smaller);
-        for &step in walk.iter().rev() {
-            let kmers = step.kmers.min(left);
-            left -= kmers;
-            if kmers > 0 {
-                let offset = step.offset + step.kmers - kmers;
-                steps.push(Step {
-                    offset,
-                    kmers,
-                    at: 0,
-                    ..step
-                });
-            }
-        }
-        steps.reverse();
+    /// One that has the smaller k-mers of a walk.
+    pub fn new(kmer: Kmer<W>, steps: Vec<Step>) -> LargerKmer<W> {
         LargerKmer { kmer, steps }
     }
 

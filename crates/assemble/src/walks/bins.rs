@@ -10,9 +10,9 @@ use std::mem::size_of;
 
 use gyrase_fabric::{Drain, Fabric, LocalPartitions, Owners, Sender};
 use gyrase_kmer::mix;
+use gyrase_table::Bloom;
 use gyrase_work::{in_parallel, run_of};
 
-use super::Walk;
 use super::super_kmers::super_kmers;
 use crate::Error;
 use crate::among::Among;
@@ -21,7 +21,8 @@ use crate::graph::{Graph, Pieces, SharedGraph, Way};
 use crate::index::Index;
 use crate::over_bins::over_bins;
 use crate::reads::{NONE, ReadBlocks, pack, packed_bytes, unpack};
-use crate::walk::{Step, is_told};
+use crate::rolling::Rolling;
+use crate::walk::{Step, Walk};
 
 /// Reads that are unpacked at a time.
 const AT_ONCE: usize = 16;
@@ -94,7 +95,8 @@ struct OfNode {
 ///
 /// Collective.
 pub fn find(
-    graph: &SharedGraph,
+    nodes: &LocalPartitions,
+    k: usize,
     sequences: &dyn ReadBlocks,
     label: &'static str,
     among: &Among,
@@ -103,12 +105,12 @@ pub fn find(
     // Groups are gone through twice.
     let steps = 2 * groups.count + among.bins.len();
     among.progress.start(label, steps as u64);
-    let nodes = send_nodes(graph, among)?;
-    let reads = send_reads(graph.k(), sequences, groups, among)?;
+    let reads = send_reads(k, sequences, groups, among)?;
     let fabric = among.fabric(groups.count * groups.ranks, Owners::default())?;
     let states = (0..among.threads).map(|_| fabric.sender()).collect();
     let senders = over_bins(states, &among.bins, among.progress, |sender, bin| {
-        let of_bin = Bin::read(graph.k(), &nodes, bin)?;
+        let wanted = Wanted::of(k, &reads, nodes, bin)?;
+        let of_bin = Bin::read(k, nodes, bin, &wanted)?;
         of_bin.look_up(&reads, bin, |partition, run| {
             let record = run.record();
             Ok(sender.send(partition, record.as_flattened(), size_of::<Record>())?)
@@ -118,8 +120,10 @@ pub fn find(
     Ok(Runs { partitions, groups })
 }
 
-/// Sends the nodes of this process to the bins.
-fn send_nodes(graph: &SharedGraph, among: &Among) -> Result<LocalPartitions, Error> {
+/// The super-k-mers of all nodes, each in its bin.
+///
+/// Collective.
+pub fn send_nodes(graph: &SharedGraph, among: &Among) -> Result<LocalPartitions, Error> {
     let (own, k) = (graph.own(), graph.k());
     let fabric = among.fabric_of_bins()?;
     let senders = (0..among.threads).map(|thread| (thread, fabric.sender()));
@@ -236,10 +240,79 @@ struct Bin {
     nodes: Vec<OfNode>,
 }
 
+/// Which k-mers are looked up, where these are few beside those of nodes.
+struct Wanted {
+    k: usize,
+    rolling: Rolling,
+    filter: Option<Bloom>,
+}
+
+/// One in so many bytes of a bin is few.
+const FEW: u64 = 4;
+
+impl Wanted {
+    fn of(
+        k: usize,
+        reads: &LocalPartitions,
+        nodes: &LocalPartitions,
+        bin: usize,
+    ) -> Result<Wanted, Error> {
+        let mut wanted = Wanted {
+            k,
+            rolling: Rolling::new(k),
+            filter: None,
+        };
+        let (looked_up, all) = (reads.bytes(bin), nodes.bytes(bin));
+        if looked_up * FEW < all {
+            let mut filter = Bloom::default();
+            filter.clear(looked_up as usize);
+            for_each_record(reads, bin, |_, codes| {
+                wanted.any_hash(codes, |hash| {
+                    filter.note(hash);
+                    false
+                });
+                Ok(())
+            })?;
+            wanted.filter = Some(filter);
+        }
+        Ok(wanted)
+    }
+
+    /// Whether one of the k-mers of a sequence may be looked up.
+    fn any(&self, codes: &[u8]) -> bool {
+        match &self.filter {
+            Some(filter) => self.any_hash(codes, |hash| filter.has(hash)),
+            None => true,
+        }
+    }
+
+    fn any_hash(&self, codes: &[u8], mut is_one: impl FnMut(u64) -> bool) -> bool {
+        let mut window = self.rolling.start(&codes[..self.k]);
+        let mut next = codes.iter().zip(&codes[self.k..]);
+        loop {
+            if is_one(window.hash()) {
+                return true;
+            }
+            let Some((&old, &new)) = next.next() else {
+                return false;
+            };
+            window = self.rolling.next(window, old, new);
+        }
+    }
+}
+
 impl Bin {
-    fn read(k: usize, partitions: &LocalPartitions, bin: usize) -> Result<Bin, Error> {
+    fn read(
+        k: usize,
+        partitions: &LocalPartitions,
+        bin: usize,
+        wanted: &Wanted,
+    ) -> Result<Bin, Error> {
         let (mut pieces, mut nodes) = (Pieces::default(), Vec::new());
         for_each_record(partitions, bin, |[node, kmers, from, flags], codes| {
+            if !wanted.any(codes) {
+                return Ok(());
+            }
             pieces.push(codes, 0);
             nodes.push(OfNode {
                 node: node as usize,
@@ -311,6 +384,15 @@ impl Bin {
 type Record = [[u8; 4]; 5];
 
 impl Run {
+    fn step(self) -> Step {
+        Step {
+            way: self.way,
+            offset: self.offset as usize,
+            at: self.at as usize,
+            kmers: self.kmers as usize,
+        }
+    }
+
     fn record(self) -> Record {
         let [before, behind] = self.is_dead.map(u32::from);
         let kmers = self.kmers << 2 | behind << 1 | before;
@@ -337,8 +419,8 @@ impl Runs {
         self.groups.count
     }
 
-    /// Calls `each` with the number of the block of every sequence of a group, the sequence, and its
-    /// walk: stretches of at least so many k-mers of `k` bases.
+    /// Calls `each` with the number of the block of every sequence of a group, the sequence, and
+    /// its walk: stretches of at least so many k-mers of `k` bases.
     pub fn for_each(
         &self,
         group: usize,
@@ -361,7 +443,7 @@ impl Runs {
             sequences.get(block)?.for_each_some(AT_ONCE, |reads| {
                 for read in reads {
                     let own = left.partition_point(|run| run.read == number);
-                    walk.put_together(&left[..own], least, k);
+                    put_together(&left[..own], least, k, &mut walk);
                     (left, number) = (&left[own..], number + 1);
                     if done.is_ok() {
                         done = each(block, read, &walk);
@@ -374,39 +456,17 @@ impl Runs {
     }
 }
 
-impl Walk {
-    /// Makes it that of the runs of a read: stretches of at least so many k-mers of `k` bases.
-    fn put_together(&mut self, runs: &[Run], least: usize, k: usize) {
-        self.clear();
-        let mut open = 0;
-        let goes_on = |one: &Run, other: &Run| one.at + one.kmers == other.at;
-        for runs in runs.chunk_by(goes_on) {
-            let before = self.steps.len();
-            runs.iter().for_each(|run| self.go_on(run, before));
-            let (first, last) = (&runs[0], &runs[runs.len() - 1]);
-            let end = (last.at + last.kmers) as usize;
-            if is_told(&self.steps[before..], end - 1, least, open) {
-                self.close([first.is_dead[0], last.is_dead[1]]);
-                open = end + k;
-            } else {
-                self.steps.truncate(before);
-            }
-        }
-    }
-
-    /// Adds a run to the steps of a stretch, which are there from `first` on.
-    fn go_on(&mut self, run: &Run, first: usize) {
-        let (offset, kmers) = (run.offset as usize, run.kmers as usize);
-        match self.steps[first..].last_mut() {
-            Some(step) if (step.way, step.offset + step.kmers) == (run.way, offset) => {
-                step.kmers += kmers;
-            }
-            _ => self.steps.push(Step {
-                way: run.way,
-                offset,
-                at: run.at as usize,
-                kmers,
-            }),
+/// Makes a walk that of the runs of a read: stretches of at least so many k-mers of `k` bases.
+fn put_together(runs: &[Run], least: usize, k: usize, walk: &mut Walk) {
+    walk.clear();
+    let mut open = 0;
+    let goes_on = |one: &Run, other: &Run| one.at + one.kmers == other.at;
+    for runs in runs.chunk_by(goes_on) {
+        runs.iter().for_each(|run| walk.go_on(run.step()));
+        let (first, last) = (&runs[0], &runs[runs.len() - 1]);
+        let end = (last.at + last.kmers) as usize;
+        if walk.end([first.is_dead[0], last.is_dead[1]], end - 1, least, open) {
+            open = end + k;
         }
     }
 }

@@ -9,8 +9,8 @@ const KEPT: usize = 128;
 /// k-mers of the longest: repeats of few bases have one minimizer.
 const LONGEST: usize = 4096;
 
-/// Calls `each` with all runs of neighbouring k-mers whose minimizers have one hash: where the first
-/// begins, how many they are, and the hash, which is the same for both strands.
+/// Calls `each` with all runs of neighbouring k-mers whose minimizers have one hash: where the
+/// first begins, how many they are, and the hash, which is the same for both strands.
 pub fn super_kmers<E>(
     codes: &[u8],
     k: usize,
