@@ -21,6 +21,8 @@ pub struct Among<'a> {
     pub memory: u64,
     /// Where more than that goes.
     pub folder: Arc<SpillFolder>,
+    /// Bases of the reads of a process, on average; 0 where there are none.
+    pub bases: u64,
     pub progress: &'a Progress,
 }
 
@@ -36,6 +38,7 @@ impl<'a> Among<'a> {
             threads: 2,
             memory: 16 << 20,
             folder: Arc::default(),
+            bases: 0,
             progress,
         }
     }

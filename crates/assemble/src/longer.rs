@@ -29,7 +29,7 @@ use crate::config::{AssemblyError, Sample};
 use crate::graph::{Halo, Heads, SharedGraph, compact_among, shape_of};
 use crate::reads::ReadBlocks;
 use crate::strains;
-use crate::walks::Walks;
+use crate::walks::{Searched, Walks};
 use found::Found;
 
 /// Neighbouring k-mers of which one is looked up.
@@ -60,7 +60,8 @@ fn longer_of<const W: usize>(
 ) -> Result<SharedGraph, AssemblyError> {
     // A larger k-mer has more smaller ones than these.
     let neighbours = NEIGHBOURS.min(k - graph.k());
-    let walks = Walks::of(graph, neighbours, among)?;
+    let searched = Searched::of(graph, among)?;
+    let walks = Walks::of(&searched, neighbours)?;
     let mut found = Found::<W>::of(&walks, reads, k, among)?;
     let heads = Heads::of(graph, found.crossings.behind(), k - 1, among.world)?;
     let seen = || Halo::around(graph, strains::SEEN, among.world);

@@ -16,7 +16,7 @@ use crate::graph::{Extended, SharedGraph, beside, compact_among, kmer_of, shape_
 use crate::reads::{NONE, ReadBlocks};
 use crate::together;
 use crate::walk::{ReadStretch, Walk};
-use crate::walks::Walks;
+use crate::walks::{Searched, Walks};
 
 /// A stretch of a read with fewer k-mers of the graph tells nothing.
 pub const NEIGHBOURS: usize = 4;
@@ -76,7 +76,8 @@ fn kmers_at_ends<const W: usize>(
     mercy: Mercy,
     among: &Among,
 ) -> Result<Vec<Kmer<W>>, AssemblyError> {
-    let walks = Walks::of(graph, NEIGHBOURS, among)?;
+    let searched = Searched::of(graph, among)?;
+    let walks = Walks::of(&searched, NEIGHBOURS)?;
     let walked = walks.find(reads, "ends")?;
     let none = vec![Vec::new(); among.threads];
     let found = walked.for_each(none, |kmers: &mut Vec<Kmer<W>>, _, read, walk| {

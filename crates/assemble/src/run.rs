@@ -295,6 +295,7 @@ fn among<'a>(
         threads: config.threads,
         memory: world.min(&[least.max(config.memory / 16)])?[0],
         folder: reads.folder(),
+        bases: reads.bases() / world.ranks() as u64,
         progress,
     })
 }
@@ -378,9 +379,7 @@ fn spare(
     among: &Among,
 ) -> Result<(), AssemblyError> {
     if config.sample.is_mixed() {
-        let own = state.graph.own();
-        let kmers: u64 = own.nodes().map(|way| own.kmers(way)).sum();
-        let kmers = among.sum(kmers as usize)?;
+        let kmers = state.graph.kmers(among)?;
         let admit = |added| fits(reads.least_memory(graph_bytes(kmers + added)), config);
         let (graph, spared) = merciful(&state.graph, reads, mercy, &admit, among)?;
         state.graph = graph;

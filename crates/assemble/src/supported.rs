@@ -18,7 +18,7 @@ use crate::graph::{Graph, Pieces, SharedGraph, Way, compact_among, shape_of};
 use crate::mercy::NEIGHBOURS;
 use crate::reads::ReadBlocks;
 use crate::walk::Step;
-use crate::walks::Walks;
+use crate::walks::{Searched, Walks};
 
 /// k-mers that a read is to have on either side of a join of what is thin, where genomes are many.
 pub const AROUND: usize = 8;
@@ -54,7 +54,8 @@ fn seen_joins<'g>(
     around: usize,
     among: &Among,
 ) -> Result<[SeenJoins<'g>; 2], AssemblyError> {
-    let walks = Walks::of(graph, NEIGHBOURS, among)?;
+    let searched = Searched::of(graph, among)?;
+    let walks = Walks::of(&searched, NEIGHBOURS)?;
     let walked = walks.find(reads, "joins")?;
     let seen = [0, around].map(|around| SeenJoins::none(graph.own(), around));
     if among.world.ranks() == 1 {

@@ -138,6 +138,11 @@ impl<'g> Walker<'g> {
         self.graph
     }
 
+    /// The index.
+    pub fn index(&self) -> &'g Index<'g> {
+        self.index
+    }
+
     /// Calls `each` with every longest stretch of a read with these minimizers all of whose k-mers
     /// are in the graph, if it [`is_told`]: its steps, each of which goes on where the one before
     /// ends.

@@ -3,17 +3,48 @@
 mod bins;
 mod super_kmers;
 
+use std::borrow::Cow;
+
 use gyrase_fabric::LocalPartitions;
 
 use crate::Error;
 use crate::among::Among;
 use crate::config::AssemblyError;
-use crate::graph::SharedGraph;
+use crate::graph::{Graph, SharedGraph};
 use crate::index::Index;
 use crate::over_bins::over_bins;
 use crate::reads::ReadBlocks;
 use crate::walk::{Walk, Walker};
 use bins::Runs;
+
+/// A graph in which sequences are looked up. Each process looks for its own in all of the graph
+/// where that is less work than to send them to bins, and else there.
+pub struct Searched<'g> {
+    graph: &'g SharedGraph,
+    whole: Option<Cow<'g, Graph>>,
+    among: &'g Among<'g>,
+}
+
+impl<'g> Searched<'g> {
+    /// Gets all of the graph where it has fewer k-mers than the reads of a process have bases.
+    ///
+    /// Collective.
+    ///
+    /// # Errors
+    /// Another process failed.
+    pub fn of(graph: &'g SharedGraph, among: &'g Among) -> Result<Searched<'g>, Error> {
+        let whole = match among.world.ranks() {
+            1 => Some(Cow::Borrowed(graph.own())),
+            _ if graph.kmers(among)? > among.bases => None,
+            _ => Some(Cow::Owned(graph.clone().whole(among.world)?)),
+        };
+        Ok(Searched {
+            graph,
+            whole,
+            among,
+        })
+    }
+}
 
 /// Looks sequences up in a graph.
 pub struct Walks<'g> {
@@ -26,7 +57,7 @@ pub struct Walks<'g> {
 /// Where k-mers are looked for.
 enum Place<'g> {
     /// In a graph that is all here.
-    Here(Index<'g>),
+    Here(&'g Graph, Index<'g>),
     /// In bins, to which all processes sent their nodes.
     Bins(Box<LocalPartitions>),
 }
@@ -38,15 +69,15 @@ impl<'g> Walks<'g> {
     ///
     /// # Errors
     /// The graph is too large; another process failed, or there is no room for what travels.
-    pub fn of(
-        graph: &'g SharedGraph,
-        neighbours: usize,
-        among: &'g Among,
-    ) -> Result<Walks<'g>, Error> {
-        let (own, k) = (graph.own(), graph.k());
-        let place = match among.world.ranks() {
-            1 => Place::Here(Index::of_minimizers(own, k, neighbours, among.threads)?),
-            _ => Place::Bins(Box::new(bins::send_nodes(graph, among)?)),
+    pub fn of(searched: &'g Searched, neighbours: usize) -> Result<Walks<'g>, Error> {
+        let Searched { graph, among, .. } = *searched;
+        let k = graph.k();
+        let place = match searched.whole.as_deref() {
+            None => Place::Bins(Box::new(bins::send_nodes(graph, among)?)),
+            Some(whole) => {
+                let index = Index::of_minimizers(whole, k, neighbours, among.threads)?;
+                Place::Here(whole, index)
+            }
         };
         Ok(Walks {
             graph,
@@ -74,9 +105,9 @@ impl<'g> Walks<'g> {
         label: &'static str,
     ) -> Result<Walked<'w>, Error> {
         let found = match &self.place {
-            Place::Here(index) => {
+            Place::Here(graph, index) => {
                 self.among.progress.start(label, sequences.count() as u64);
-                Found::Here(index)
+                Found::Here(Walker::new(graph, index))
             }
             Place::Bins(nodes) => {
                 let k = self.graph.k();
@@ -96,7 +127,7 @@ impl<'g> Walks<'g> {
 /// What was found of sequences.
 enum Found<'w> {
     /// Nothing yet: they are looked up one after the other.
-    Here(&'w Index<'w>),
+    Here(Walker<'w>),
     Runs(Box<Runs>),
 }
 
@@ -120,8 +151,8 @@ impl Walked<'_> {
         each: impl Fn(&mut S, usize, &[u8], &Walk) -> Result<(), AssemblyError> + Sync,
     ) -> Result<Vec<S>, AssemblyError> {
         let (walks, progress) = (self.walks, self.walks.among.progress);
-        let index = match &self.found {
-            Found::Here(index) => index,
+        let walker = match &self.found {
+            Found::Here(walker) => walker,
             Found::Runs(runs) => {
                 let groups: Vec<usize> = (0..runs.groups()).collect();
                 return over_bins(states, &groups, progress, |state, group| {
@@ -131,11 +162,11 @@ impl Walked<'_> {
                 });
             }
         };
-        let walker = Walker::new(walks.graph.own(), index);
         let blocks: Vec<usize> = (0..self.sequences.count()).collect();
         over_bins(states, &blocks, progress, |state, block| {
             let (mut walk, mut steps) = (Walk::default(), Vec::new());
             let mut done = Ok(());
+            let index = walker.index();
             index.for_each_read(&*self.sequences.get(block)?, |read, minimizers| {
                 walk.clear();
                 walker.walk_of(read, minimizers, &mut steps, |steps| {
@@ -172,15 +203,20 @@ mod tests {
         reads: &dyn ReadBlocks,
         neighbours: usize,
         world: &dyn World,
+        bases: u64,
     ) -> Result<Vec<OfRead>, AssemblyError> {
         let progress = Progress::default();
-        let among = Among::of_test(world, &progress);
+        let among = Among {
+            bases,
+            ..Among::of_test(world, &progress)
+        };
         let mut own = Pieces::default();
         for piece in (world.rank()..pieces.len()).step_by(world.ranks()) {
             own.push_bases(pieces.bases(piece), 1);
         }
         let graph = compact_among::<1>(k, &own, &among)?;
-        let walks = Walks::of(&graph, neighbours, &among)?;
+        let searched = Searched::of(&graph, &among)?;
+        let walks = Walks::of(&searched, neighbours)?;
         let all = Mutex::new(Vec::new());
         walks
             .find(reads, "reads")?
@@ -198,7 +234,7 @@ mod tests {
             genome in proptest::collection::vec(0..4u8, 20..150),
             reads in proptest::collection::vec((0..150usize, 5..60usize, 0..200usize), 1..30),
             without in proptest::collection::vec(0..150usize, 0..4),
-            (ranks, neighbours) in (2..5usize, 1..5usize),
+            (ranks, neighbours, bases) in (2..5usize, 1..5usize, 0..2u64),
         ) {
             let k = 7;
             let mut kmers: Vec<Vec<u8>> = genome.windows(k).map(|window| {
@@ -225,11 +261,13 @@ mod tests {
                 vec![read]
             }).collect();
             let reads = Reads::of_blocks(&all);
-            let mut expected = found(&pieces, k, &reads, neighbours, &Alone).unwrap();
+            let mut expected = found(&pieces, k, &reads, neighbours, &Alone, 0).unwrap();
+            // Among the bins, or each process by itself.
+            let bases = bases * 1000;
             let made = run(ranks, Steal::default(), |process| {
                 let own = (process.rank()..reads.count()).step_by(ranks).collect();
                 let blocks = &reads;
-                found(&pieces, k, &TestShare { blocks, own }, neighbours, process)
+                found(&pieces, k, &TestShare { blocks, own }, neighbours, process, bases)
             });
             let mut made: Vec<OfRead> = made.into_iter().flat_map(Result::unwrap).collect();
             let by_read = |found: &OfRead| found.0.clone();

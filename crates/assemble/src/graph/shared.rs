@@ -90,6 +90,14 @@ impl SharedGraph {
             .map_or(self.own.len(), Numbering::len)
     }
 
+    /// k-mers of all processes.
+    ///
+    /// Collective.
+    pub fn kmers(&self, among: &Among) -> Result<u64, FabricError> {
+        let kmers = self.own.nodes().map(|way| self.own.kmers(way) as usize);
+        among.sum(kmers.sum())
+    }
+
     /// The numbers of the nodes of this process.
     pub fn own_numbers(&self) -> Range<usize> {
         let first = match &self.numbering {

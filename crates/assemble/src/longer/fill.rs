@@ -8,7 +8,7 @@ use gyrase_kmer::Kmer;
 use gyrase_work::in_threads;
 
 use super::found::Found;
-use super::larger_kmer::LargerKmer;
+use super::larger_kmer::{LargerKmer, all};
 use super::surroundings::Surroundings;
 use crate::BaseSlice;
 use crate::among::Among;
@@ -199,27 +199,26 @@ fn rival_depth<const W: usize>(
     kmer: &LargerKmer<W>,
     around: &Surroundings<W>,
 ) -> Option<u64> {
-    let mut most = 0;
     let own = before.kmer.base(around.k() - 1);
-    for other in kmer.before(own, around)? {
-        most = most.max(other.depth(around)?.unwrap_or(0));
-    }
-    Some(most)
+    let others = kmer.before(own, around)?;
+    let depths = all(others.iter().map(|other| other.depth(around)))?;
+    Some(depths.into_iter().flatten().max().unwrap_or(0))
 }
 
-/// Adds what is behind `end`, where nothing of it is there and something follows.
+/// Adds what is behind `end`, where nothing of it is there and something follows. Where something
+/// is not known yet, it goes on elsewhere, so that all that is missing is asked for at once.
 fn fill<const W: usize>(
     end: &LargerKmer<W>,
     rival: u64,
     around: &Surroundings<W>,
     filled: &mut Vec<Kmer<W>>,
 ) -> Option<()> {
-    for next in end.next(around)? {
-        if next.is_there(around)? {
-            return Some(());
-        }
+    let next = end.next(around)?;
+    let there = all(next.iter().map(|next| next.is_there(around)))?;
+    if there.contains(&true) {
+        return Some(());
     }
-    let before = filled.len();
+    let (before, mut is_known) = (filled.len(), true);
     // Depth first, with what has been passed: a k-mer stays where one behind it is there.
     let mut seen = HashSet::new();
     let (mut open, mut path) = (vec![(end.clone(), 0)], Vec::new());
@@ -229,15 +228,19 @@ fn fill<const W: usize>(
         path.truncate(depth);
         reached = reached.min(path.len()).max(1);
         path.push(at.kmer.canonical(around.k()));
-        for next in at.next(around)? {
-            if next.is_there(around)? {
-                if rival_depth(&at, &next, around)? > rival {
-                    continue;
-                }
-                filled.extend(&path[reached.min(path.len())..]);
-                reached = path.len();
-            } else if seen.insert(next.kmer) {
-                open.push((next, path.len()));
+        let next = at.next(around);
+        is_known &= next.is_some();
+        for next in next.into_iter().flatten() {
+            match next.is_there(around) {
+                Some(true) => match rival_depth(&at, &next, around) {
+                    Some(depth) if depth <= rival => {
+                        filled.extend(&path[reached.min(path.len())..]);
+                        reached = path.len();
+                    }
+                    depth => is_known &= depth.is_some(),
+                },
+                Some(false) if seen.insert(next.kmer) => open.push((next, path.len())),
+                there => is_known &= there.is_some(),
             }
         }
         if seen.len() > MOST {
@@ -245,5 +248,5 @@ fn fill<const W: usize>(
             return Some(());
         }
     }
-    Some(())
+    is_known.then_some(())
 }

@@ -42,7 +42,7 @@ impl<const W: usize> LargerKmer<W> {
             return Some(vec![self.pushed(last.way, end, around)?]);
         }
         let next = around.next(last.way)?.iter();
-        next.map(|&way| self.pushed(way, 0, around)).collect()
+        all(next.map(|&way| self.pushed(way, 0, around)))
     }
 
     /// The one with another smaller k-mer at its end.
@@ -72,18 +72,16 @@ impl<const W: usize> LargerKmer<W> {
             }
             return Some(others);
         }
-        for way in around
-            .next(first.way.flipped())?
-            .iter()
-            .map(|way| way.flipped())
-        {
+        let ways = around.next(first.way.flipped())?.iter();
+        let known = ways.map(|way| {
+            let way = way.flipped();
             let offset = around.length(way)? - smaller_k;
-            let code = around.base(way, offset)?;
-            if code != but {
-                let mut steps = vec![one(way, offset)];
-                steps.extend(&self.steps);
-                others.push(self.unshifted(code, steps, around.k()));
-            }
+            Some((way, offset, around.base(way, offset)?))
+        });
+        for (way, offset, code) in all(known)?.into_iter().filter(|known| known.2 != but) {
+            let mut steps = vec![one(way, offset)];
+            steps.extend(&self.steps);
+            others.push(self.unshifted(code, steps, around.k()));
         }
         Some(others)
     }
@@ -120,6 +118,12 @@ impl<const W: usize> LargerKmer<W> {
     pub fn is_there(&self, around: &Surroundings<W>) -> Option<bool> {
         Some(self.depth(around)?.is_some())
     }
+}
+
+/// All of them, if all are known: what is not known of any of them is asked for.
+pub fn all<T>(known: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
+    let known: Vec<Option<T>> = known.collect();
+    known.into_iter().collect()
 }
 
 fn one(way: Way, offset: usize) -> Step {

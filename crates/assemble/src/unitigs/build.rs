@@ -65,6 +65,7 @@ pub(super) fn among<'a>(
         threads,
         memory: world.min(&[least.max(free / 4)])?[0],
         folder: Arc::clone(&means.folder),
+        bases: 0,
         progress,
     })
 }
