@@ -17,7 +17,7 @@ use crate::checkpoint::{Checkpoints, Resumed, State};
 use crate::clean::{Errors, clean};
 use crate::config::{AssemblyError, Config, Library, Sample};
 use crate::foreign::{AdapterReads, phix};
-use crate::graph::{Graph, Pieces, SharedGraph, Way, compact_among, shape_of};
+use crate::graph::{Graph, Pieces, Way, compact_among, shape_of};
 use crate::longer::longer;
 use crate::mercy::{Mercy, merciful};
 use crate::pairs::{PairJoins, resolve};
@@ -134,8 +134,7 @@ pub fn run_in(
         _ => config,
     };
     grow(&mut state, config, strains, &reads, &checkpoints, among)?;
-    let whole = std::mem::take(&mut state.graph).whole(world)?;
-    let (graph, of_many) = contigs_of(whole, &state, (config.sample, config.threads));
+    let (graph, of_many) = contigs_of(&mut state, config.sample, among)?;
     let (graph, resolved) = match config.libraries.iter().any(Library::is_paired) {
         true => resolve(graph, &reads, (config.sample, config.threads), progress)?,
         false => (graph, PairJoins::default()),
@@ -158,7 +157,14 @@ pub fn run_in(
 
 /// The last graph, without strains where these are to be left out, and what was done for a
 /// metagenome.
-fn contigs_of(graph: Graph, state: &State, (sample, threads): (Sample, usize)) -> (Graph, Mixed) {
+///
+/// Collective.
+fn contigs_of(
+    state: &mut State,
+    sample: Sample,
+    among: &Among,
+) -> Result<(Graph, Mixed), AssemblyError> {
+    let graph = std::mem::take(&mut state.graph);
     let of_many = Mixed {
         spared: state.spared,
         cut: state.cut,
@@ -166,15 +172,15 @@ fn contigs_of(graph: Graph, state: &State, (sample, threads): (Sample, usize)) -
         graph: None,
     };
     if sample != WITHOUT_STRAINS {
-        return (graph, of_many);
+        return Ok((graph.whole(among.world)?, of_many));
     }
-    let (without, strains) = collapsed(graph.clone(), strains::AT_THE_END, threads);
+    let (without, strains) = collapsed(graph.clone(), strains::AT_THE_END, among)?;
     let of_many = Mixed {
         strains: of_many.strains + strains,
-        graph: Some(graph),
+        graph: Some(graph.whole(among.world)?),
         ..of_many
     };
-    (without, of_many)
+    Ok((without.whole(among.world)?, of_many))
 }
 
 /// The same with threads that its memory is enough for.
@@ -216,10 +222,8 @@ fn grow(
         checkpoints.put(state)?;
         if let Some(alike) = strains {
             progress.start("strains", 0);
-            let went = replicated(&mut state.graph, among.world, |graph| {
-                Ok(collapsed(graph, alike, config.threads))
-            })?;
-            state.strains += went;
+            let (without, went) = collapsed(std::mem::take(&mut state.graph), alike, among)?;
+            (state.graph, state.strains) = (without, state.strains + went);
         }
         give_back_pieces();
         state.graph = longer(&state.graph, reads, k, config.sample, among)?;
@@ -262,19 +266,6 @@ fn cleaned(
     });
     state.graph = graph;
     Ok(())
-}
-
-/// Makes another graph where each process has all of it; what else comes out.
-///
-/// Collective.
-fn replicated<T>(
-    graph: &mut SharedGraph,
-    world: &dyn World,
-    make: impl FnOnce(Graph) -> Result<(Graph, T), AssemblyError>,
-) -> Result<T, AssemblyError> {
-    let (made, other) = make(std::mem::take(graph).whole(world)?)?;
-    *graph = SharedGraph::share_of(made, world)?;
-    Ok(other)
 }
 
 /// The processes that make graphs together, with a part of the memory for what travels.

@@ -10,9 +10,15 @@
 //! that follow each other, with what lies between them, are to be longer than what a larger k or a
 //! pair can still tell apart.
 
-use std::collections::HashMap;
+mod bubble;
+mod rows;
 
-use crate::graph::{Graph, Halo, Pieces, Way, compact};
+use gyrase_kmer::with_words;
+
+use crate::Error;
+use crate::among::Among;
+use crate::graph::{Halo, Pieces, SharedGraph, Way, compact_among, shape_of};
+use bubble::Bubble;
 
 /// While there are larger k to come.
 pub const BETWEEN: Alike = Alike {
@@ -38,36 +44,122 @@ pub struct Alike {
 
 /// The graph in which of each bubble of strains one way is left, with the counts of all; and how
 /// many nodes went.
-pub fn collapsed(mut graph: Graph, alike: Alike, threads: usize) -> (Graph, u64) {
+///
+/// Collective.
+///
+/// # Errors
+/// Another process failed, or somebody cancelled.
+pub fn collapsed(
+    mut graph: SharedGraph,
+    alike: Alike,
+    among: &Among,
+) -> Result<(SharedGraph, u64), Error> {
     let mut all = 0;
     loop {
-        let mut counts: Vec<u64> = graph.nodes().map(|way| graph.count(way)).collect();
-        let mut goes = vec![false; graph.len()];
-        let mut went = 0;
-        for bubble in &bubbles(&graph, alike) {
-            if bubble.sides().any(|way| goes[way.node()]) {
-                // What is left of it is seen in the next round.
-                continue;
-            }
-            let lost: u64 = bubble.goes.iter().map(|&way| graph.count(way)).sum();
-            let kmers = bubble.kmers(&graph);
-            for &way in &bubble.kept {
-                let share = u128::from(lost) * u128::from(graph.kmers(way)) / u128::from(kmers);
-                counts[way.node()] += u64::try_from(share).unwrap_or(u64::MAX);
-            }
-            bubble.goes.iter().for_each(|way| goes[way.node()] = true);
-            went += bubble.goes.len() as u64;
-        }
+        let bubbles = rows::long(
+            bubbles(&graph, alike.one_in, among)?,
+            alike.row,
+            &graph,
+            among,
+        )?;
+        let Collapse { goes, counts } = Collapse::of(&bubbles, &graph, among)?;
+        let went = among.sum(goes.iter().filter(|&&goes| goes).count())?;
         if went == 0 {
-            return (graph, all);
+            return Ok((graph, all));
         }
         all += went;
-        let mut pieces = Pieces::default();
-        for way in graph.nodes().filter(|way| !goes[way.node()]) {
-            pieces.push_bases(graph.bases(way), counts[way.node()]);
+        let (own, mut pieces) = (graph.own(), Pieces::default());
+        for way in own.nodes().filter(|way| !goes[way.node()]) {
+            pieces.push_bases(own.bases(way), counts[way.node()]);
         }
-        graph = compact(graph.k(), &pieces, threads);
+        let k = graph.k();
+        drop(graph);
+        graph = with_words!(shape_of(k), W => compact_among::<W>(k, &pieces, among))?;
     }
+}
+
+/// What becomes of the nodes of this process.
+struct Collapse {
+    goes: Vec<bool>,
+    counts: Vec<u64>,
+}
+
+impl Collapse {
+    /// Of two bubbles that take the same node, or of which one takes what the other keeps, the
+    /// first goes on: what is left of the other is seen in the next round.
+    ///
+    /// Collective.
+    fn of(bubbles: &[Bubble], graph: &SharedGraph, among: &Among) -> Result<Collapse, Error> {
+        let own = graph.own();
+        let (mut goes, mut added) = (Vec::new(), Vec::new());
+        let firsts = first_takers(bubbles, graph, among)?;
+        for (bubble, first) in bubbles.iter().zip(firsts) {
+            if first >= bubble.order {
+                goes.extend(bubble.goes.iter().map(|&(way, _)| (way, 0)));
+                added.extend(bubble.shares());
+            }
+        }
+        let mut collapse = Collapse {
+            goes: vec![false; own.len()],
+            counts: own.nodes().map(|way| own.count(way)).collect(),
+        };
+        tell(&goes, graph, among, |own, _| collapse.goes[own] = true)?;
+        tell(&added, graph, among, |own, share| {
+            collapse.counts[own] += share
+        })?;
+        Ok(collapse)
+    }
+}
+
+/// For each bubble the order of the first that takes one of its sides.
+///
+/// Collective.
+fn first_takers(bubbles: &[Bubble], graph: &SharedGraph, among: &Among) -> Result<Vec<u64>, Error> {
+    let mut first = vec![u64::MAX; graph.own().len()];
+    let mut taken = Vec::new();
+    for bubble in bubbles {
+        taken.extend(bubble.goes.iter().map(|&(way, _)| (way, bubble.order)));
+    }
+    tell(&taken, graph, among, |own, order| {
+        first[own] = order.min(first[own])
+    })?;
+    let sides: Vec<Way> = bubbles.iter().flat_map(Bubble::sides).collect();
+    let question = |way: Way| (graph.owner(way.node()), (way.index() as u32).to_le_bytes());
+    let answers = among.ask(&sides, question, |way| {
+        let way = Way::of_index(u32::from_le_bytes(way) as usize);
+        first[graph.own_way(way).node()].to_le_bytes()
+    })?;
+    let mut answers = answers.into_iter().map(u64::from_le_bytes);
+    let least = |bubble: &Bubble| {
+        let sides = answers.by_ref().take(bubble.sides().count());
+        sides.min().unwrap_or(u64::MAX)
+    };
+    Ok(bubbles.iter().map(least).collect())
+}
+
+/// Tells the processes that have them something of nodes: `hear` is called with what is told of
+/// those of this one.
+///
+/// Collective.
+fn tell(
+    all: &[(Way, u64)],
+    graph: &SharedGraph,
+    among: &Among,
+    mut hear: impl FnMut(usize, u64),
+) -> Result<(), Error> {
+    let word = |(way, number): (Way, u64)| {
+        let mut bytes = [0; 12];
+        bytes[..4].copy_from_slice(&(way.index() as u32).to_le_bytes());
+        bytes[4..].copy_from_slice(&number.to_le_bytes());
+        (graph.owner(way.node()), bytes)
+    };
+    let told = among.tell(all, word, |bytes| {
+        let (way, number) = bytes.split_first_chunk().expect("twelve bytes");
+        let number = number.try_into().expect("eight are left");
+        let way = Way::of_index(u32::from_le_bytes(*way) as usize);
+        hear(graph.own_way(way).node(), u64::from_le_bytes(number));
+    });
+    Ok(told?)
 }
 
 /// Edges from a node to what tells whether it is a side of a bubble.
@@ -75,51 +167,86 @@ pub const SEEN: usize = 2;
 
 /// For each node of this process whether it is a side of a bubble.
 pub fn sides(halo: &Halo) -> Vec<bool> {
-    let graph = halo.graph();
     let is_side = |way: Way| {
-        let Some(from) = graph.before(way).next() else {
+        let Some(from) = halo.before(way).next() else {
             return false;
         };
-        let to = between(graph, from, way);
-        let mut others = graph.next(from).iter().filter(|&&other| other != way);
-        to.is_some() && others.any(|&other| between(graph, from, other) == to)
+        let to = between(halo, from, way);
+        let mut others = halo.next(from).iter().filter(|&&other| other != way);
+        to.is_some() && others.any(|&other| between(halo, from, other) == to)
     };
     halo.own().map(is_side).collect()
 }
 
-/// Ways from one node to another, of which one is kept.
-struct Bubble {
+/// Two nodes, and the ways between them of which one is kept.
+struct Sides {
     from: Way,
     to: Way,
     kept: Vec<Way>,
     goes: Vec<Way>,
 }
 
-impl Bubble {
-    fn sides(&self) -> impl Iterator<Item = &Way> {
-        self.kept.iter().chain(&self.goes)
-    }
-
-    /// k-mers of the way that is kept.
-    fn kmers(&self, graph: &Graph) -> u64 {
-        self.kept.iter().map(|&way| graph.kmers(way)).sum()
+impl Sides {
+    /// As one of the bubbles that begin at a way.
+    fn numbered(self, halo: &Halo, part: usize) -> Bubble {
+        let ends = [self.from, self.to].map(|way| halo.number(way));
+        let kept = self
+            .kept
+            .iter()
+            .map(|&way| (halo.number(way), halo.kmers(way)));
+        let goes = self
+            .goes
+            .iter()
+            .map(|&way| (halo.number(way), halo.count(way)));
+        Bubble {
+            order: (ends[0].index() as u64) << 32 | part as u64,
+            ends,
+            kept: kept.collect(),
+            goes: goes.collect(),
+        }
     }
 }
 
-/// The bubbles of strains.
-fn bubbles(graph: &Graph, alike: Alike) -> Vec<Bubble> {
+/// The bubbles of strains that begin at nodes of this process.
+///
+/// Collective.
+fn bubbles(graph: &SharedGraph, one_in: usize, among: &Among) -> Result<Vec<Bubble>, Error> {
+    let mut halo = Halo::around(graph, SEEN, among.world)?;
+    let own = graph.own();
+    let mut open: Vec<Way> = own.ways().filter(|&way| own.next(way).len() > 1).collect();
     let mut bubbles = Vec::new();
-    for from in graph.ways().filter(|&from| graph.next(from).len() > 1) {
-        // Each bubble is seen from both of its ends, and once is enough.
-        let whole = Superbubble::begun_by(graph, from).filter(|whole| whole.to.flipped() >= from);
-        match whole.and_then(|whole| whole.of_strains(graph, alike.one_in)) {
-            Some(bubble) => bubbles.push(bubble),
-            None => bubbles.extend(parts(graph, from, alike.one_in)),
+    loop {
+        let mut left = Vec::new();
+        for &way in &open {
+            let missed = halo.missed();
+            let sides = begun_by(&halo, halo.of_own(way), one_in).into_iter();
+            let begun = sides
+                .zip(0..)
+                .map(|(sides, part)| sides.numbered(&halo, part));
+            let begun: Vec<Bubble> = begun.collect();
+            // What is not known was taken for nothing.
+            match halo.missed() == missed {
+                true => bubbles.extend(begun),
+                false => left.push(way),
+            }
         }
+        open = left;
+        if among.sum(open.len())? == 0 {
+            bubbles.sort_unstable_by_key(|bubble| bubble.order);
+            return Ok(bubbles);
+        }
+        halo.grow(among.world)?;
     }
-    let rows = Rows::of(graph, &bubbles);
-    bubbles.retain(|bubble| rows.is_long(graph, bubble, alike.row));
-    bubbles
+}
+
+/// The bubbles of strains that begin at a way.
+fn begun_by(halo: &Halo, from: Way, one_in: usize) -> Vec<Sides> {
+    // Each bubble is seen from both of its ends, and once is enough.
+    let whole = Superbubble::begun_by(halo, from).filter(|whole| whole.to.flipped() >= from);
+    match whole.and_then(|whole| whole.of_strains(halo, one_in)) {
+        Some(sides) => vec![sides],
+        None => parts(halo, from, one_in),
+    }
 }
 
 /// Two nodes, from one of which all ways lead to the other, and those between.
@@ -131,17 +258,17 @@ struct Superbubble {
 
 impl Superbubble {
     /// That of a node where all ways from it meet.
-    fn begun_by(graph: &Graph, from: Way) -> Option<Superbubble> {
+    fn begun_by(halo: &Halo, from: Way) -> Option<Superbubble> {
         let (mut inside, mut seen, mut ready) = (Vec::new(), Vec::new(), vec![from]);
         while let Some(way) = ready.pop() {
             if way != from {
                 seen.retain(|&one| one != way);
                 inside.push(way);
             }
-            if inside.len() > MOST_INSIDE || graph.next(way).is_empty() {
+            if inside.len() > MOST_INSIDE || halo.next(way).is_empty() {
                 return None;
             }
-            for &to in graph.next(way) {
+            for &to in halo.next(way) {
                 let is_there = |one: &Way| one.node() == to.node();
                 let turned = |one: &Way| is_there(one) && *one != to;
                 if is_there(&from) || inside.iter().any(is_there) || seen.iter().any(turned) {
@@ -151,14 +278,14 @@ impl Superbubble {
                     seen.push(to);
                 }
                 let is_passed = |one: Way| one == from || inside.contains(&one);
-                if graph.before(to).all(is_passed) {
+                if halo.before(to).all(is_passed) {
                     ready.push(to);
                 }
             }
             if let (&[to], &[only]) = (&ready[..], &seen[..])
                 && to == only
             {
-                let leads_back = graph.next(to).iter().any(|one| one.node() == from.node());
+                let leads_back = halo.next(to).iter().any(|one| one.node() == from.node());
                 return (!leads_back).then_some(Superbubble { from, to, inside });
             }
         }
@@ -166,16 +293,15 @@ impl Superbubble {
     }
 
     /// All its ways as a bubble, where all are like the best covered one.
-    fn of_strains(&self, graph: &Graph, one_in: usize) -> Option<Bubble> {
-        let kept = self.best(graph, None)?;
-        let best = letters(graph, &kept);
+    fn of_strains(&self, halo: &Halo, one_in: usize) -> Option<Sides> {
+        let kept = self.best(halo, None)?;
         let others = self.inside.iter().filter(|way| !kept.contains(way));
         let goes: Vec<Way> = others.copied().collect();
         let is_alike = |&way: &Way| {
-            let other = self.best(graph, Some(way));
-            other.is_some_and(|other| are_alike(&best, &letters(graph, &other), one_in))
+            let other = self.best(halo, Some(way));
+            other.is_some_and(|other| are_strains(halo, &kept, &other, one_in))
         };
-        goes.iter().all(is_alike).then_some(Bubble {
+        goes.iter().all(is_alike).then_some(Sides {
             from: self.from,
             to: self.to,
             kept,
@@ -184,52 +310,63 @@ impl Superbubble {
     }
 
     /// The way on which each node is the best covered of those that follow: through a node, or any.
-    fn best(&self, graph: &Graph, through: Option<Way>) -> Option<Vec<Way>> {
+    fn best(&self, halo: &Halo, through: Option<Way>) -> Option<Vec<Way>> {
         let is_inside = |way: &Way| self.inside.contains(way);
         let mut ways: Vec<Way> = through.into_iter().collect();
         while let Some(&first) = ways.last()
-            && graph.before(first).all(|one| one != self.from)
+            && halo.before(first).all(|one| one != self.from)
         {
-            ways.push(best_of(graph, graph.before(first).filter(is_inside))?);
+            ways.push(best_of(halo, halo.before(first).filter(is_inside))?);
         }
         ways.reverse();
         let mut last = through.unwrap_or(self.from);
-        let next = |way| graph.next(way).iter().copied().filter(is_inside);
-        while let Some(next) = best_of(graph, next(last)) {
+        let next = |way| halo.next(way).iter().copied().filter(is_inside);
+        while let Some(next) = best_of(halo, next(last)) {
             ways.push(next);
             last = next;
         }
-        (!ways.is_empty() && graph.next(last).contains(&self.to)).then_some(ways)
+        (!ways.is_empty() && halo.next(last).contains(&self.to)).then_some(ways)
     }
 }
 
-/// The bases of nodes that follow each other.
-fn letters(graph: &Graph, ways: &[Way]) -> Vec<u8> {
-    let mut letters = graph.codes(ways[0]);
-    for &way in &ways[1..] {
-        let next = graph.bases(way);
-        next.behind(graph.k() - 1).append_codes(&mut letters);
+/// Whether ways through nodes that follow each other are so alike that both are of strains.
+fn are_strains(halo: &Halo, one: &[Way], other: &[Way], one_in: usize) -> bool {
+    let overlap = halo.graph().k() - 1;
+    let length = |ways: &[Way]| {
+        overlap
+            + ways
+                .iter()
+                .map(|&way| halo.kmers(way) as usize)
+                .sum::<usize>()
+    };
+    if !may_be_alike([one, other].map(length), one_in) {
+        return false;
     }
-    letters
+    let letters = |ways: &[Way]| {
+        let mut letters = halo.codes(ways[0]);
+        for &way in &ways[1..] {
+            letters.extend_from_slice(&halo.codes(way)[overlap..]);
+        }
+        letters
+    };
+    are_alike(&letters(one), &letters(other), one_in)
 }
 
 /// Bubbles of single nodes that lie side by side, where other ways leave the first node too.
-fn parts(graph: &Graph, from: Way, one_in: usize) -> Vec<Bubble> {
-    let next = graph.next(from).iter();
+fn parts(halo: &Halo, from: Way, one_in: usize) -> Vec<Sides> {
+    let next = halo.next(from).iter();
     let mut sides: Vec<(Way, Way)> = next
-        .filter_map(|&side| Some((between(graph, from, side)?, side)))
+        .filter_map(|&side| Some((between(halo, from, side)?, side)))
         .collect();
     sides.sort_unstable_by_key(|side| side.0);
     let groups = sides.chunk_by(|one, other| one.0 == other.0);
     let bubble = |equal: &[(Way, Way)]| {
         let to = equal[0].0;
         let all = equal.iter().map(|side| side.1);
-        let best = best_of(graph, all.clone())?;
-        let of_best = graph.codes(best);
-        let is_alike =
-            |&side: &Way| side != best && are_alike(&graph.codes(side), &of_best, one_in);
+        let best = best_of(halo, all.clone())?;
+        let is_alike = |&side: &Way| side != best && are_strains(halo, &[side], &[best], one_in);
         let goes: Vec<Way> = all.filter(is_alike).collect();
-        (!goes.is_empty()).then_some(Bubble {
+        (!goes.is_empty()).then_some(Sides {
             from,
             to,
             kept: vec![best],
@@ -240,40 +377,9 @@ fn parts(graph: &Graph, from: Way, one_in: usize) -> Vec<Bubble> {
     seen.filter_map(bubble).collect()
 }
 
-/// Bubbles in a row: where one ends another begins.
-struct Rows(HashMap<Way, (Way, u64)>);
-
-impl Rows {
-    fn of(graph: &Graph, bubbles: &[Bubble]) -> Rows {
-        let mut rows = HashMap::new();
-        for bubble in bubbles {
-            let kmers = bubble.kmers(graph);
-            rows.insert(bubble.from, (bubble.to, kmers));
-            rows.insert(bubble.to.flipped(), (bubble.from.flipped(), kmers));
-        }
-        Rows(rows)
-    }
-
-    /// Whether the row of a bubble is so long, or ends where nothing follows.
-    fn is_long(&self, graph: &Graph, bubble: &Bubble, least: u64) -> bool {
-        let mut kmers = bubble.kmers(graph);
-        for mut way in [bubble.to, bubble.from.flipped()] {
-            kmers += graph.kmers(way);
-            while let Some(&(to, between)) = self.0.get(&way).filter(|_| kmers < least) {
-                kmers += between + graph.kmers(to);
-                way = to;
-            }
-            if graph.next(way).is_empty() {
-                return true;
-            }
-        }
-        kmers >= least
-    }
-}
-
 /// The node behind `side` that it leads to from `from`, where it leads nowhere else.
-fn between(graph: &Graph, from: Way, side: Way) -> Option<Way> {
-    let ([to], [_]) = (graph.next(side), graph.next(side.flipped())) else {
+fn between(halo: &Halo, from: Way, side: Way) -> Option<Way> {
+    let ([to], [_]) = (halo.next(side), halo.next(side.flipped())) else {
         return None;
     };
     let nodes = [from.node(), side.node(), to.node()];
@@ -282,27 +388,32 @@ fn between(graph: &Graph, from: Way, side: Way) -> Option<Way> {
 }
 
 /// The best covered.
-fn best_of(graph: &Graph, ways: impl Iterator<Item = Way>) -> Option<Way> {
-    ways.reduce(|best, way| match is_better(graph, way, best) {
+fn best_of(halo: &Halo, ways: impl Iterator<Item = Way>) -> Option<Way> {
+    ways.reduce(|best, way| match is_better(halo, way, best) {
         true => way,
         false => best,
     })
 }
 
 /// Whether the coverage of one is better; of equal ones the first in the order of the graph is.
-fn is_better(graph: &Graph, one: Way, other: Way) -> bool {
-    let of = |way: Way| (u128::from(graph.count(way)), u128::from(graph.kmers(way)));
+fn is_better(halo: &Halo, one: Way, other: Way) -> bool {
+    let of = |way: Way| (u128::from(halo.count(way)), u128::from(halo.kmers(way)));
     let ((a, a_kmers), (b, b_kmers)) = (of(one), of(other));
     (a * b_kmers, other.node()) > (b * a_kmers, one.node())
 }
 
+/// Whether sequences of such lengths may be alike.
+fn may_be_alike([one, other]: [usize; 2], one_in: usize) -> bool {
+    let longer = one.max(other);
+    longer <= LONGEST && one.abs_diff(other) <= longer / one_in
+}
+
 /// Whether so few bases differ, are missing or are too many that both are of strains.
 fn are_alike(one: &[u8], other: &[u8], one_in: usize) -> bool {
-    let longer = one.len().max(other.len());
-    let most = longer / one_in;
-    if longer > LONGEST || one.len().abs_diff(other.len()) > most {
+    if !may_be_alike([one.len(), other.len()], one_in) {
         return false;
     }
+    let most = one.len().max(other.len()) / one_in;
     // For each diagonal how far so many differences reach in `one` (Ukkonen, Myers).
     let middle = most + 1;
     let mut reach = vec![-1isize; 2 * middle + 1];
@@ -340,10 +451,21 @@ fn are_alike(one: &[u8], other: &[u8], one_in: usize) -> bool {
 mod tests {
     use std::collections::BTreeMap;
 
+    use gyrase_fabric::testing::run;
+    use gyrase_fabric::{Alone, Steal};
     use gyrase_kmer::mix;
+    use gyrase_work::Progress;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::graph::{Graph, compact};
+
+    fn collapse(graph: Graph, alike: Alike) -> (Graph, u64) {
+        let progress = Progress::default();
+        let among = Among::of_test(&Alone, &progress);
+        let (graph, went) = collapsed(SharedGraph::alone(graph), alike, &among).unwrap();
+        (graph.own().clone(), went)
+    }
 
     const K: usize = 21;
 
@@ -376,7 +498,7 @@ mod tests {
         for (counts, kept) in [([9, 5], &genome), ([5, 9], &strain)] {
             let graph = graph_of([&genome, &strain].into_iter().zip(counts));
             assert_eq!(graph.len(), 7);
-            let (collapsed, went) = collapsed(graph, AT_THE_END, 1);
+            let (collapsed, went) = collapse(graph, AT_THE_END);
             assert_eq!((collapsed.len(), went), (1, 2));
             let codes = collapsed.codes(Way::forward(0));
             let other: Vec<u8> = kept.iter().rev().map(|code| 3 - code).collect();
@@ -392,13 +514,13 @@ mod tests {
         let graph = || graph_of([(&letters, 5)]);
         for (row, kept) in [(0, false), (80, false), (110, true), (600, true)] {
             let alike = Alike { one_in: 10, row };
-            assert_eq!(collapsed(graph(), alike, 1).1 == 0, kept, "{row}");
+            assert_eq!(collapse(graph(), alike).1 == 0, kept, "{row}");
         }
         // Strains of as much, which end where nothing follows.
         let (one, mut other) = (letters[..400].to_vec(), letters[..400].to_vec());
         other[150] ^= 1;
         let graph = graph_of([(&one, 5), (&other, 3)]);
-        assert_eq!(collapsed(graph, BETWEEN, 1).1, 1);
+        assert_eq!(collapse(graph, BETWEEN).1, 1);
     }
 
     /// Edits by the whole table.
@@ -417,10 +539,12 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn strains_are_one_however_near_their_bases_differ(
             differ in proptest::collection::vec((25..95usize, 0..3usize, 1..4u8), 1..5),
             counts in [1..9u64, 1..9u64, 1..9u64],
+            ranks in 2..4usize,
         ) {
             let genome = genome(120);
             let mut strains = [genome.clone(), genome.clone(), genome.clone()];
@@ -429,7 +553,22 @@ mod tests {
             }
             let graph = graph_of(strains.iter().zip(counts));
             let total: u64 = graph.nodes().map(|way| graph.count(way)).sum();
-            let (collapsed, _) = collapsed(graph, Alike { one_in: 4, row: 0 }, 1);
+            let alike = Alike { one_in: 4, row: 0 };
+            let shared = run(ranks, Steal::default(), |process| {
+                let progress = Progress::default();
+                let among = Among::of_test(process, &progress);
+                let own = SharedGraph::share_of(graph.clone(), process)?;
+                let (graph, went) = collapsed(own, alike, &among)?;
+                Ok::<_, Error>((graph.whole(process)?, went))
+            });
+            let (collapsed, went) = collapse(graph, alike);
+            let told = |graph: &Graph| -> Vec<(Vec<u8>, u64)> {
+                graph.nodes().map(|way| (graph.codes(way), graph.count(way))).collect()
+            };
+            for shared in shared {
+                let (shared, went_there) = shared.unwrap();
+                prop_assert_eq!((told(&shared), went_there), (told(&collapsed), went));
+            }
             prop_assert_eq!(collapsed.len(), 1);
             let way = Way::forward(0);
             let is_of_strains = |codes: &[u8]| {

@@ -161,6 +161,59 @@ fn matrix_of_processes_that_assemble() {
     }
 }
 
+const METAGENOME: [&str; 11] = [
+    "-q",
+    "assemble",
+    "--meta",
+    "-1",
+    "r_1.fq",
+    "-2",
+    "r_2.fq",
+    "-s",
+    "strain.fa",
+    "-o",
+    "asm",
+];
+
+/// Reads of a strain of a genome that differs in a base of 150.
+fn strain(genome: &[u8]) -> String {
+    let mut letters: Vec<u8> = genome
+        .split(|&byte| byte == b'\n')
+        .skip(1)
+        .flatten()
+        .copied()
+        .collect();
+    for letter in letters.iter_mut().step_by(150) {
+        *letter = if *letter == b'A' { b'C' } else { b'A' };
+    }
+    let reads = letters.windows(100).step_by(25).enumerate();
+    let record = |(number, read)| format!(">s{number}\n{}\n", String::from_utf8_lossy(read));
+    reads.map(record).collect()
+}
+
+#[test]
+fn matrix_of_processes_that_assemble_a_metagenome() {
+    let place = Place::new();
+    place.simulate("20000", "4");
+    place.write("strain.fa", strain(&place.read("g.fa")));
+    place.ok(&METAGENOME);
+    let expected = assembly(&place);
+    assert!(expected[0].len() > 10_000);
+    let joins = &place.json("asm/report.json")["joins"];
+    assert!(joins["strains_left_out"].as_u64() > Some(50), "{joins}");
+    std::fs::remove_dir_all(place.path("asm")).unwrap();
+    let before = place.files();
+    // Of so few reads so many processes look for theirs in bins.
+    let few = [(7, "1"), (2, "2")];
+    for (mpi, (ranks, threads)) in (0..few.len()).flat_map(|number| each(&few, number)) {
+        Job::new(&place, mpi, ranks).ok(&[&METAGENOME[..], &["--threads", threads]].concat());
+        let at = format!("{ranks} ranks of {threads}, {}", mpi.name());
+        assert!(assembly(&place) == expected, "{at}");
+        std::fs::remove_dir_all(place.path("asm")).unwrap();
+        assert_eq!(place.files(), before, "{at}");
+    }
+}
+
 #[test]
 fn a_killed_assembly_goes_on_with_any_number_of_ranks() {
     let (place, expected) = assembled();
