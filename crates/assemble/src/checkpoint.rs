@@ -1,7 +1,7 @@
 //! What an assembly keeps behind each k, for a run that goes on where an earlier one was cut short.
 //!
-//! All processes have the same graph, so the first one keeps it, and tells the others what it
-//! finds. A graph follows from its nodes.
+//! The first process keeps the graph of all, and tells the others what it finds. A graph follows
+//! from its nodes.
 
 use std::sync::Arc;
 

@@ -8,6 +8,7 @@ mod halo;
 mod heads;
 mod in_order;
 mod nodes;
+mod outline;
 mod sequences;
 mod shared;
 
@@ -19,5 +20,6 @@ pub use edges::Edges;
 pub use halo::Halo;
 pub use heads::Heads;
 pub use nodes::{Graph, Pieces, kmer_of, shape_of};
+pub use outline::Outline;
 pub use sequences::{Crossing, Extended};
 pub use shared::SharedGraph;

@@ -102,8 +102,8 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Assembled, AssemblyEr
 }
 
 /// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and
-/// memory. Each has its share of the reads and of the k-mers, and all of the graph once it is made
-/// of unitigs. So all get the same.
+/// memory. Each has its share of the reads, of the k-mers and of the graph, and all of the last
+/// graph. So all get the same.
 ///
 /// Collective.
 ///

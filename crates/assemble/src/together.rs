@@ -1,8 +1,6 @@
-//! What processes counted apart, added up: the same for all of them.
+//! What processes counted apart, added up.
 //!
-//! Every process has the graph, and its share of the reads. What reads say of the graph is counted
-//! by each process for its reads. The counts of a key are added up by the process that the key
-//! falls to, so that each travels once to be summed and once to be known.
+//! The counts of a key are added up by the process that the key falls to.
 
 use std::collections::BTreeMap;
 

@@ -8,8 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use gyrase_fabric::{FabricError, World};
 
 use super::nodes::Graph;
+use super::outline::Outline;
 use super::shared::SharedGraph;
-use crate::unitigs::records::{put_bases, take_bases, take_number};
+use crate::unitigs::records::{put_bases, take_bases};
 use crate::way::Way;
 use crate::{BaseSlice, BaseString};
 
@@ -36,14 +37,6 @@ struct Missing {
     nodes: Vec<Way>,
     /// Nodes without bases.
     bases: Vec<Way>,
-}
-
-/// What is said of a node.
-struct Outline {
-    length: usize,
-    count: u64,
-    /// What follows it in both directions, among those of all.
-    next: [Vec<Way>; 2],
 }
 
 impl<'g> Halo<'g> {
@@ -84,7 +77,7 @@ impl<'g> Halo<'g> {
     /// Collective.
     fn ask(&mut self, nodes: &[Way], world: &dyn World) -> Result<Vec<Way>, FabricError> {
         let (own, mut found) = (self.shared.own(), Vec::new());
-        let answer = |way: Way, bytes: &mut Vec<u8>| Outline::put(own, way, bytes);
+        let answer = |way: Way, bytes: &mut Vec<u8>| own.outline(way).put(bytes);
         let take = |way: Way, from: &mut &[u8]| found.push((way.node(), Outline::take(from)));
         self.shared.ask(nodes, world, answer, take)?;
         let all = found
@@ -140,27 +133,27 @@ impl<'g> Halo<'g> {
             let place = numbers.binary_search(&way.node());
             way.of_node(place.expect("what follows a node is there"))
         };
-        let all_here = |next: &[Way]| next.iter().map(here).collect();
-        let mut outline = Graph::empty(own.k());
+        let mut graph = Graph::empty(own.k());
         let mut known = Vec::with_capacity(numbers.len());
         for &number in &numbers {
-            let (length, count, next) = if own_numbers.contains(&number) {
-                let way = Way::forward(number - own_numbers.start);
-                let next = [way, way.flipped()].map(|way| all_here(own.next(way)));
-                (own.length(way), own.count(way), next)
-            } else if let Some(other) = self.others.get(&number) {
-                let next = other.next.each_ref().map(|next| all_here(next));
-                (other.length, other.count, next)
-            } else {
-                (0, 0, Default::default())
+            let mut one = match self.others.get(&number) {
+                Some(other) => other.clone(),
+                None if own_numbers.contains(&number) => {
+                    own.outline(Way::forward(number - own_numbers.start))
+                }
+                None => Outline::default(),
             };
-            known.push((number, length > 0));
-            outline.push_outline(length, count, next);
+            one.next
+                .iter_mut()
+                .flatten()
+                .for_each(|way| *way = here(way));
+            known.push((number, one.length > 0));
+            graph.push_outline(one);
         }
         let start = numbers.partition_point(|&number| number < own_numbers.start);
         self.own = start..start + own.len();
         self.numbers = known;
-        self.graph = Cow::Owned(outline);
+        self.graph = Cow::Owned(graph);
     }
 
     fn lock(&self) -> MutexGuard<'_, Missing> {
@@ -259,32 +252,4 @@ fn neighbours<'w>(graph: &SharedGraph, ways: impl Iterator<Item = &'w Way>) -> V
     nodes.sort_unstable();
     nodes.dedup();
     nodes
-}
-
-impl Outline {
-    fn put(own: &Graph, way: Way, bytes: &mut Vec<u8>) {
-        let mut put = |number: u64| bytes.extend(number.to_le_bytes());
-        put(own.length(way) as u64);
-        put(own.count(way));
-        for way in [way, way.flipped()] {
-            let next = own.next(way);
-            put(next.len() as u64);
-            next.iter().for_each(|way| put(way.index() as u64));
-        }
-    }
-
-    fn take(from: &mut &[u8]) -> Outline {
-        let mut number = || take_number(from) as usize;
-        let (length, count) = (number(), number() as u64);
-        let mut list = || {
-            let len = number();
-            (0..len).map(|_| Way::of_index(number())).collect()
-        };
-        let next = [list(), list()];
-        Outline {
-            length,
-            count,
-            next,
-        }
-    }
 }

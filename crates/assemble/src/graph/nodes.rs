@@ -6,6 +6,7 @@ use gyrase_kmer::{Kmer, Shape};
 use gyrase_work::run_of;
 
 use super::edges::Edges;
+use super::outline::Outline;
 use crate::unitigs::records::{put_bases, take_bases, take_number};
 use crate::way::Way;
 use crate::{BaseSlice, BaseString, Unitigs};
@@ -252,34 +253,37 @@ impl Graph {
     pub fn of_sequences(k: usize, pieces: &Pieces) -> Graph {
         let mut graph = Graph::empty(k);
         for piece in 0..pieces.len() {
-            let length = pieces.stretch(piece).len();
-            graph.push_outline(length, pieces.counts[piece], Default::default());
+            graph.push_outline(Outline {
+                length: pieces.stretch(piece).len(),
+                count: pieces.counts[piece],
+                ..Outline::default()
+            });
         }
         graph.set_bases(pieces.bases.clone());
         graph
     }
 
-    /// Adds a node without its bases, and what follows it in both directions, ascending.
-    pub(super) fn push_outline(&mut self, length: usize, count: u64, next: [Vec<Way>; 2]) {
-        self.starts.push(self.starts[self.len()] + length);
-        self.counts.push(count);
-        self.edges.push(next);
+    /// A node without its bases.
+    pub fn outline(&self, way: Way) -> Outline {
+        Outline {
+            length: self.length(way),
+            count: self.count(way),
+            next: [way, way.flipped()].map(|way| self.next(way).to_vec()),
+        }
+    }
+
+    /// Adds a node behind the others.
+    pub(super) fn push_outline(&mut self, node: Outline) {
+        self.starts.push(self.starts[self.len()] + node.length);
+        self.counts.push(node.count);
+        self.edges.push(node.next);
     }
 
     /// All of it, as one process sends it to another.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = (self.len() as u64).to_le_bytes().to_vec();
-        let mut put = |number: u64| bytes.extend(number.to_le_bytes());
-        for way in self.nodes() {
-            put(self.length(way) as u64);
-            put(self.count(way));
-            for way in [way, way.flipped()] {
-                put(self.next(way).len() as u64);
-                self.next(way)
-                    .iter()
-                    .for_each(|way| put(way.index() as u64));
-            }
-        }
+        self.nodes()
+            .for_each(|way| self.outline(way).put(&mut bytes));
         put_bases(&self.strands[0], &mut bytes);
         bytes
     }
@@ -289,15 +293,8 @@ impl Graph {
         let (mut graph, mut bases) = (Graph::empty(k), BaseString::default());
         for part in parts {
             let mut from = &part[..];
-            let mut number = || take_number(&mut from) as usize;
-            for _ in 0..number() {
-                let (length, count) = (number(), number() as u64);
-                let mut list = || {
-                    let len = number();
-                    (0..len).map(|_| Way::of_index(number())).collect()
-                };
-                let next = [list(), list()];
-                graph.push_outline(length, count, next);
+            for _ in 0..take_number(&mut from) {
+                graph.push_outline(Outline::take(&mut from));
             }
             let own = take_bases(&mut from);
             bases.append(&own, 0..own.len());
@@ -311,8 +308,7 @@ impl Graph {
     pub(super) fn run(&self, rank: usize, ranks: usize) -> Graph {
         let (mut run, mut bases) = (Graph::empty(self.k), BaseString::default());
         for way in run_of(self.len(), rank, ranks).map(Way::forward) {
-            let next = [way, way.flipped()].map(|way| self.next(way).to_vec());
-            run.push_outline(self.length(way), self.count(way), next);
+            run.push_outline(self.outline(way));
             self.bases(way).append_to(&mut bases);
         }
         run.set_bases(bases);

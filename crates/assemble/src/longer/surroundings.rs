@@ -13,7 +13,7 @@ use super::crossings::Across;
 use super::found::Found;
 use crate::BaseString;
 use crate::among::Among;
-use crate::graph::Way;
+use crate::graph::{Outline, Way};
 use crate::together::{bytes_of, of_bytes, owner};
 use crate::unitigs::records::{put_bases, take_bases, take_number};
 
@@ -39,13 +39,11 @@ struct Missing<const W: usize> {
 
 /// A node of another process.
 struct Other {
-    length: usize,
+    outline: Outline,
     inner: u64,
     is_side: bool,
-    /// What follows it in both directions.
-    next: [Vec<Way>; 2],
-    /// The counts of the k-mers that cross these edges, where the edge is the lesser of its
-    /// directions.
+    /// The counts of the k-mers that cross the edges in both directions, each where the edge is the
+    /// lesser of its own.
     crossings: [Vec<Vec<u32>>; 2],
     /// Its first and last bases.
     ends: [BaseString; 2],
@@ -106,7 +104,7 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
     pub fn length(&self, way: Way) -> Option<usize> {
         match self.own(way) {
             Some(own) => Some(self.found.graph().own().length(own)),
-            None => Some(self.other(way)?.length),
+            None => Some(self.other(way)?.outline.length),
         }
     }
 
@@ -114,7 +112,7 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
     pub fn next(&self, way: Way) -> Option<&[Way]> {
         match self.own(way) {
             Some(own) => Some(self.found.graph().own().next(own)),
-            None => Some(&self.other(way)?.next[usize::from(way.is_backward())]),
+            None => Some(&self.other(way)?.outline.next[usize::from(way.is_backward())]),
         }
     }
 
@@ -126,12 +124,12 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
         let other = self.other(way)?;
         let forward = match way.is_backward() {
             false => at,
-            true => other.length - 1 - at,
+            true => other.outline.length - 1 - at,
         };
         let [first, last] = &other.ends;
         let code = match forward < first.len() {
             true => first.base(forward),
-            false => last.base(last.len() - (other.length - forward)),
+            false => last.base(last.len() - (other.outline.length - forward)),
         };
         Some(if way.is_backward() { 3 - code } else { code })
     }
@@ -163,7 +161,9 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
         }
         let other = self.other(edge.0)?;
         let side = usize::from(edge.0.is_backward());
-        let place = other.next[side].iter().position(|&next| next == edge.1);
+        let place = other.outline.next[side]
+            .iter()
+            .position(|&next| next == edge.1);
         let counts = &other.crossings[side][place.expect("one follows the other")];
         Some(counts[self.found.crossings.place(edge, before)])
     }
@@ -212,22 +212,18 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
     /// Says what there is to know about a node of this process.
     fn put(&self, own: Way, bytes: &mut Vec<u8>) {
         let (graph, crossings) = (self.found.graph(), &self.found.crossings);
-        let all = graph.own().bases(own);
+        graph.own().outline(own).put(bytes);
         let mut put = |number: u64| bytes.extend(number.to_le_bytes());
-        put(all.len() as u64);
         put(self.found.inner(own));
         put(u64::from(self.sides.is_some_and(|sides| sides[own.node()])));
         for way in [own, own.flipped()] {
-            let next = graph.own().next(way);
-            put(next.len() as u64);
-            for &to in next {
-                put(to.index() as u64);
-                let edge = (graph.number(way), to);
-                let counts = crossings.counts(edge);
+            for &to in graph.own().next(way) {
+                let counts = crossings.counts((graph.number(way), to));
                 put(counts.len() as u64);
                 counts.iter().for_each(|&count| put(count.into()));
             }
         }
+        let all = graph.own().bases(own);
         let end = all.len().min(2 * self.found.k);
         for stretch in [0..end, all.len() - end..all.len()] {
             let mut some = BaseString::default();
@@ -239,22 +235,21 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
 
 impl Other {
     fn take(from: &mut &[u8]) -> Other {
+        let outline = Outline::take(from);
         let mut number = || take_number(from);
-        let (length, inner, is_side) = (number() as usize, number(), number() > 0);
-        let (mut next, mut crossings) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
-        for (next, crossings) in next.iter_mut().zip(&mut crossings) {
-            for _ in 0..number() {
-                next.push(Way::of_index(number() as usize));
+        let (inner, is_side) = (number(), number() > 0);
+        let crossings = outline.next.each_ref().map(|next| {
+            let counts = |_| {
                 let places = number();
-                crossings.push((0..places).map(|_| number() as u32).collect());
-            }
-        }
+                (0..places).map(|_| number() as u32).collect()
+            };
+            next.iter().map(counts).collect()
+        });
         let ends = [take_bases(from), take_bases(from)];
         Other {
-            length,
+            outline,
             inner,
             is_side,
-            next,
             crossings,
             ends,
         }
