@@ -108,7 +108,7 @@ impl<'w> Checkpoints<'w> {
         if !self.resume {
             return Ok(());
         }
-        let graph = state.graph.clone().whole(self.world)?;
+        let graph = state.graph.copied(self.world)?;
         match &self.kept {
             Some(kept) => Ok(kept.put(state.stages.len(), &state.to_bytes(&graph))?),
             None => Ok(()),

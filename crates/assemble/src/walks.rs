@@ -36,7 +36,7 @@ impl<'g> Searched<'g> {
         let whole = match among.world.ranks() {
             1 => Some(Cow::Borrowed(graph.own())),
             _ if graph.kmers(among)? > among.bases => None,
-            _ => Some(Cow::Owned(graph.clone().whole(among.world)?)),
+            _ => Some(Cow::Owned(graph.copied(among.world)?)),
         };
         Ok(Searched {
             graph,

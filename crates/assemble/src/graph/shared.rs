@@ -2,15 +2,17 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::{FabricError, World, all_to_all, in_batches};
+use gyrase_fabric::{FabricError, World, all_to_all};
 use gyrase_kmer::Kmer;
 
 use super::nodes::Graph;
 use crate::Error;
 use crate::among::Among;
 use crate::meetings::{Overlap, Shared, meet};
-use crate::numbering::Numbering;
 use crate::way::Way;
+
+/// Nodes of a process that are asked about at a time: of some the bases are told.
+const AT_ONCE: usize = 1 << 14;
 
 /// A graph of which each process has a run of the nodes, in their order: the longest are in the
 /// first. No process has all of it, but where there is one.
@@ -18,16 +20,18 @@ use crate::way::Way;
 pub struct SharedGraph {
     /// The nodes of this process, from 0 on. What follows them is numbered among those of all.
     own: Graph,
-    /// Nothing where one process has all: its numbers are those of all.
-    numbering: Option<Numbering>,
+    /// The number of the first node of each process, and how many there are.
+    firsts: Vec<usize>,
+    rank: usize,
 }
 
 impl SharedGraph {
     /// That of one process.
     pub fn alone(graph: Graph) -> SharedGraph {
         SharedGraph {
+            firsts: vec![0, graph.len()],
             own: graph,
-            numbering: None,
+            rank: 0,
         }
     }
 
@@ -63,13 +67,19 @@ impl SharedGraph {
     ///
     /// Collective.
     fn numbered(own: Graph, world: &dyn World) -> Result<SharedGraph, Error> {
-        let numbering = Numbering::of_processes(world, own.len())?;
-        if 2 * numbering.len() > u32::MAX as usize {
+        let mut counts = vec![0; world.ranks()];
+        counts[world.rank()] = own.len() as u64;
+        let mut firsts = vec![0];
+        for count in world.sum(&counts)? {
+            firsts.push(firsts[firsts.len() - 1] + count as usize);
+        }
+        if 2 * firsts[world.ranks()] > u32::MAX as usize {
             return Err(Error::TooLarge);
         }
         Ok(SharedGraph {
             own,
-            numbering: Some(numbering),
+            firsts,
+            rank: world.rank(),
         })
     }
 
@@ -85,9 +95,7 @@ impl SharedGraph {
 
     /// Nodes of all processes.
     pub fn len(&self) -> usize {
-        self.numbering
-            .as_ref()
-            .map_or(self.own.len(), Numbering::len)
+        self.firsts.last().copied().unwrap_or(0)
     }
 
     /// k-mers of all processes.
@@ -100,35 +108,22 @@ impl SharedGraph {
 
     /// The numbers of the nodes of this process.
     pub fn own_numbers(&self) -> Range<usize> {
-        let first = match &self.numbering {
-            Some(numbering) if !self.own.is_empty() => numbering.number(0),
-            _ => 0,
-        };
-        first..first + self.own.len()
+        self.firsts[self.rank]..self.firsts[self.rank + 1]
     }
 
     /// The way among those of all, of one of this process.
     pub fn number(&self, own: Way) -> Way {
-        match &self.numbering {
-            None => own,
-            Some(numbering) => own.of_node(numbering.number(own.node())),
-        }
+        own.of_node(self.firsts[self.rank] + own.node())
     }
 
     /// The way of this process, of one among those of all that it must have.
     pub fn own_way(&self, way: Way) -> Way {
-        match &self.numbering {
-            None => way,
-            Some(numbering) => way.of_node(numbering.own_place(way.node())),
-        }
+        way.of_node(way.node() - self.firsts[self.rank])
     }
 
     /// The process that has a node, by its number among those of all.
     pub fn owner(&self, node: usize) -> usize {
-        match &self.numbering {
-            None => 0,
-            Some(numbering) => numbering.owner(node),
-        }
+        self.firsts.partition_point(|&first| first <= node) - 1
     }
 
     /// Asks the processes that have them about nodes, by their numbers among those of all: `answer`
@@ -142,8 +137,11 @@ impl SharedGraph {
         mut answer: impl FnMut(Way, &mut Vec<u8>),
         mut take: impl FnMut(Way, &mut &[u8]),
     ) -> Result<(), FabricError> {
-        in_batches(world, ways.iter().copied(), |batch| {
+        let most = world.max(&[ways.len().div_ceil(AT_ONCE) as u64])?[0];
+        let mut batches = ways.chunks(AT_ONCE);
+        for _ in 0..most {
             let mut asked = vec![Vec::new(); world.ranks()];
+            let batch = batches.next().unwrap_or_default();
             batch
                 .iter()
                 .for_each(|&way| asked[self.owner(way.node())].push(way));
@@ -166,19 +164,31 @@ impl SharedGraph {
                 let mut from = &bytes[..];
                 ways.iter().for_each(|&way| take(way, &mut from));
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
     /// All of it, in every process.
     ///
     /// Collective.
     pub fn whole(self, world: &dyn World) -> Result<Graph, FabricError> {
-        if self.numbering.is_none() {
-            return Ok(self.own);
+        match world.ranks() {
+            1 => Ok(self.own),
+            _ => self.copied(world),
         }
-        let parts = world.all_gather(&self.own.to_bytes())?;
-        Ok(Graph::of_parts(self.k(), &parts))
+    }
+
+    /// The same, beside what is shared.
+    ///
+    /// Collective.
+    pub fn copied(&self, world: &dyn World) -> Result<Graph, FabricError> {
+        match world.ranks() {
+            1 => Ok(self.own.clone()),
+            _ => {
+                let parts = world.all_gather(&self.own.to_bytes())?;
+                Ok(Graph::of_parts(self.k(), &parts))
+            }
+        }
     }
 
     /// The share of this process in a graph that every process has.

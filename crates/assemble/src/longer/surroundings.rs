@@ -84,7 +84,7 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
 
     fn own(&self, way: Way) -> Option<Way> {
         let graph = self.found.graph();
-        let is_own = self.ranks == 1 || graph.own_numbers().contains(&way.node());
+        let is_own = graph.own_numbers().contains(&way.node());
         is_own.then(|| graph.own_way(way))
     }
 
