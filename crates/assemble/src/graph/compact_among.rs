@@ -4,8 +4,6 @@
 //! run of a chain that goes on in others: chains of runs are put together as those of unitigs are.
 //! Then every process gets the nodes that are in its part of the order.
 
-use std::collections::HashMap;
-
 use gyrase_kmer::mix;
 
 use super::compact::{Chain, Joins, compact_of};
@@ -55,19 +53,20 @@ fn joined<const W: usize>(
     let only = |overlap: &Overlap, pairs: &mut Vec<_>| pairs.extend(overlap.only_pair());
     let mut joins = Joins::none(sequences.len());
     // What ways are followed by in other processes.
-    let mut beyond: HashMap<Way, Way> = HashMap::new();
+    let mut beyond: Vec<Option<Way>> = vec![None; 2 * sequences.len()];
     meet(k, all, among, only, |from, to| {
         let here = |way: Way| way.of_node(numbering.own_place(way.node()));
         match numbering.owner(to.node()) == among.world.rank() {
             true => joins.join(here(from), here(to)),
-            false => drop(beyond.insert(here(from), to)),
+            false => beyond[here(from).index()] = Some(to),
         }
     })?;
     let (mut pieces, mut runs) = (Pieces::default(), Runs::new(k));
     joins.for_each_chain(k, sequences, |ways, chain| {
         let ends = [ways[0].flipped(), ways[ways.len() - 1]];
-        if ends.iter().any(|end| beyond.contains_key(end)) {
-            let ends = ends.map(|way| run_end(way, beyond.get(&way), &numbering, among));
+        let next = ends.map(|end| beyond[end.index()]);
+        if next != [None; 2] {
+            let ends = [0, 1].map(|side| run_end(ends[side], next[side], &numbering, among));
             runs.push(chain.bases, chain.count, ends);
         } else {
             pieces.push_chain(k, &chain);
@@ -81,7 +80,7 @@ fn joined<const W: usize>(
 }
 
 /// The end of a run that a way leads out of, and where that goes on.
-fn run_end(way: Way, beyond: Option<&Way>, numbering: &Numbering, among: &Among) -> RunEnd {
+fn run_end(way: Way, beyond: Option<Way>, numbering: &Numbering, among: &Among) -> RunEnd {
     let sides = [Side::Left, Side::Right];
     let entered = |way: Way| sides[usize::from(way.is_backward())];
     let left = way.of_node(numbering.number(way.node()));
@@ -92,7 +91,7 @@ fn run_end(way: Way, beyond: Option<&Way>, numbering: &Numbering, among: &Among)
         end,
         bin: bin as u32,
         kmer: end,
-        joined: beyond.map_or(NONE, |&next| end_of(next.node(), entered(next))),
+        joined: beyond.map_or(NONE, |next| end_of(next.node(), entered(next))),
     }
 }
 
