@@ -64,9 +64,12 @@ fn longer_of<const W: usize>(
     let walks = Walks::of(&searched, neighbours)?;
     let mut found = Found::<W>::of(&walks, reads, k, among)?;
     let heads = Heads::of(graph, found.crossings.behind(), k - 1, among.world)?;
-    let seen = || Halo::around(graph, strains::SEEN, among.world);
     let sides = match sample.is_mixed() {
-        true => Some(strains::sides(&seen()?)),
+        true => Some(strains::sides(&Halo::around(
+            graph,
+            strains::SEEN,
+            among.world,
+        )?)),
         false => None,
     };
     let mut larger = compact_among(k, &found.sequences(&heads), among)?;
@@ -93,15 +96,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::graph::{Graph, Pieces, Way, compact};
+    use crate::graph::{Pieces, compact};
     use crate::reads::{Reads, TestShare};
-
-    /// Nodes with their counts, and what follows their ways.
-    fn told(graph: &Graph) -> Vec<(Vec<u8>, u64, [Vec<Way>; 2])> {
-        let next = |way: Way| [way, way.flipped()].map(|way| graph.next(way).to_vec());
-        let node = |way| (graph.codes(way), graph.count(way), next(way));
-        graph.nodes().map(node).collect()
-    }
 
     fn canonical(window: &[u8]) -> Vec<u8> {
         let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
@@ -182,7 +178,7 @@ mod tests {
             });
             for shared in shared {
                 let shared = shared.unwrap();
-                prop_assert_eq!(told(&shared), told(made));
+                prop_assert_eq!(shared.told(), made.told());
             }
             let found = kmers(k, made.nodes().map(|way| made.codes(way)));
             prop_assert!(found.is_superset(&expected));

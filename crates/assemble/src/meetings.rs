@@ -23,11 +23,10 @@ pub struct Overlap<'o> {
 }
 
 impl Overlap<'_> {
-    /// Calls `each` with all ways that follow each other here.
-    pub fn for_each_pair(&self, mut each: impl FnMut(Way, Way)) {
-        for &one in self.before {
-            self.behind.iter().for_each(|&other| each(one, other));
-        }
+    /// All ways that follow each other here.
+    pub fn pairs(&self) -> impl Iterator<Item = (Way, Way)> {
+        let before = self.before.iter();
+        before.flat_map(|&one| self.behind.iter().map(move |&other| (one, other)))
     }
 
     /// The two ways that follow each other where nothing else does: they are joined.

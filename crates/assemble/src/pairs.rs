@@ -18,7 +18,7 @@ use gyrase_work::Progress;
 
 use crate::config::{AssemblyError, Sample};
 use crate::graph::Graph;
-use crate::reads::Reads;
+use crate::reads::{ReadBlocks, Reads};
 
 pub use inserts::Inserts;
 pub use paths::OpenJoin;
@@ -53,7 +53,7 @@ pub fn resolve(
 ) -> Result<(Graph, PairJoins), AssemblyError> {
     let mut resolved = PairJoins::default();
     for round in 0..=ROUNDS {
-        progress.start("pairs", reads.blocks());
+        progress.start("pairs", reads.count() as u64);
         let found = links::find(&graph, reads, threads, progress)?;
         let Some(inserts) = Inserts::of(&found.inserts) else {
             break;

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 
 use bytemuck::{cast_slice, cast_slice_mut};
@@ -17,7 +16,7 @@ use gyrase_fabric::{FabricError, SpillFolder, World};
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_seq::{Batch, encode};
 use gyrase_tabulate::{Source, TabulateError, spill_path};
-use gyrase_work::{Checking, Feed, Fetching, Progress, in_order, in_parallel};
+use gyrase_work::{Checking, Feed, Fetching, Progress, in_order};
 
 use crate::config::{AssemblyError, Config, Library};
 use crate::foreign::{AdapterReads, count_adapters};
@@ -360,31 +359,6 @@ impl<'w> Reads<'w> {
         Ok(())
     }
 
-    /// What each thread makes of the blocks of reads of this process that it takes, one after the
-    /// other as long as there are any.
-    ///
-    /// # Errors
-    /// Those of `make`, which is told when somebody cancels, or a block cannot be read.
-    pub fn by_threads<T: Send>(
-        &self,
-        (threads, progress): (usize, &Progress),
-        make: impl Fn(Blocks<'_, '_>) -> Result<T, AssemblyError> + Sync,
-    ) -> Result<Vec<T>, AssemblyError> {
-        let next = AtomicUsize::new(0);
-        let take = || {
-            let kept = self.blocks.get(next.fetch_add(1, Relaxed))?;
-            let go_on = progress.go_on().map_err(AssemblyError::from);
-            progress.advance(1);
-            Some(go_on.and_then(|()| Ok(self.overflow.get(kept)?)))
-        };
-        in_parallel(vec![(); threads], |()| make(&mut std::iter::from_fn(take)))
-    }
-
-    /// How many blocks of reads this process has.
-    pub fn blocks(&self) -> u64 {
-        self.blocks.len() as u64
-    }
-
     /// Reads that hold each of the adapters.
     pub fn adapters(&self) -> AdapterReads {
         self.adapters
@@ -472,10 +446,6 @@ impl ReadBlocks for TestShare<'_> {
         self.blocks.get(self.own[number])
     }
 }
-
-/// Blocks of reads that a thread takes, until there are none; an error where somebody cancels, or
-/// one cannot be read.
-pub type Blocks<'i, 'b> = &'i mut dyn Iterator<Item = Result<Cow<'b, Block>, AssemblyError>>;
 
 /// The folder for reads that do not fit the memory.
 pub fn folder(config: &Config) -> PathBuf {
@@ -596,17 +566,14 @@ mod tests {
                 text.iter().for_each(|letters| block.push(letters));
                 reads.add(block).unwrap();
             }
-            let found = reads.by_threads((1, &Progress::default()), |blocks| {
-                let (mut found, mut paired) = (Vec::new(), Vec::new());
-                for block in blocks {
-                    let block = block?;
-                    block.for_each_some(3, |some| found.extend_from_slice(some));
-                    paired.push(block.paired);
-                }
-                Ok((found, paired))
-            });
+            let (mut found, mut paired) = (Vec::new(), Vec::new());
+            for number in 0..reads.count() {
+                let block = reads.get(number).unwrap();
+                block.for_each_some(3, |some| found.extend_from_slice(some));
+                paired.push(block.paired);
+            }
             let expected = (codes.clone(), vec![false, false, false, true]);
-            assert_eq!(found.unwrap(), [expected]);
+            assert_eq!((found, paired), expected);
             assert!(reads.held() <= room && (reads.held() > 0) == (room > 0));
             drop(reads);
             assert!(!path.exists());

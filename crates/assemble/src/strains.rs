@@ -124,11 +124,11 @@ fn first_takers(bubbles: &[Bubble], graph: &SharedGraph, among: &Among) -> Resul
         first[own] = order.min(first[own])
     })?;
     let sides: Vec<Way> = bubbles.iter().flat_map(Bubble::sides).collect();
-    let question = |way: Way| (graph.owner(way.node()), (way.index() as u32).to_le_bytes());
-    let answers = among.ask(&sides, question, |way| {
-        let way = Way::of_index(u32::from_le_bytes(way) as usize);
-        first[graph.own_way(way).node()].to_le_bytes()
-    })?;
+    let answers = among.ask(
+        &sides,
+        |way| graph.question(way),
+        |way| first[graph.own_way(Way::of_bytes(way)).node()].to_le_bytes(),
+    )?;
     let mut answers = answers.into_iter().map(u64::from_le_bytes);
     let least = |bubble: &Bubble| {
         let sides = answers.by_ref().take(bubble.sides().count());
@@ -149,15 +149,17 @@ fn tell(
 ) -> Result<(), Error> {
     let word = |(way, number): (Way, u64)| {
         let mut bytes = [0; 12];
-        bytes[..4].copy_from_slice(&(way.index() as u32).to_le_bytes());
+        bytes[..4].copy_from_slice(&way.to_bytes());
         bytes[4..].copy_from_slice(&number.to_le_bytes());
         (graph.owner(way.node()), bytes)
     };
     let told = among.tell(all, word, |bytes| {
         let (way, number) = bytes.split_first_chunk().expect("twelve bytes");
         let number = number.try_into().expect("eight are left");
-        let way = Way::of_index(u32::from_le_bytes(*way) as usize);
-        hear(graph.own_way(way).node(), u64::from_le_bytes(number));
+        hear(
+            graph.own_way(Way::of_bytes(*way)).node(),
+            u64::from_le_bytes(number),
+        );
     });
     Ok(told?)
 }
@@ -562,12 +564,9 @@ mod tests {
                 Ok::<_, Error>((graph.whole(process)?, went))
             });
             let (collapsed, went) = collapse(graph, alike);
-            let told = |graph: &Graph| -> Vec<(Vec<u8>, u64)> {
-                graph.nodes().map(|way| (graph.codes(way), graph.count(way))).collect()
-            };
             for shared in shared {
                 let (shared, went_there) = shared.unwrap();
-                prop_assert_eq!((told(&shared), went_there), (told(&collapsed), went));
+                prop_assert_eq!((shared.told(), went_there), (collapsed.told(), went));
             }
             prop_assert_eq!(collapsed.len(), 1);
             let way = Way::forward(0);

@@ -17,8 +17,8 @@ pub fn owner<const W: usize>(kmer: Kmer<W>, ranks: usize) -> usize {
     (Key::from(kmer).0[0] % ranks as u64) as usize
 }
 
-/// k-mers with their counts in each process; those that fall to this one with those of all,
-/// ascending.
+/// k-mers with their counts in each process, ascending; those that fall to this one with those of
+/// all, ascending.
 ///
 /// Collective.
 pub fn counted<const W: usize>(
@@ -27,18 +27,22 @@ pub fn counted<const W: usize>(
 ) -> Result<Vec<Counted<W>>, FabricError> {
     let (mut all, ranks) = (Vec::new(), among.world.ranks());
     if ranks == 1 {
-        all = own;
-    } else {
-        let word = |(kmer, count)| (owner(kmer, ranks), bytes_of(kmer, count));
-        among.tell(&own, word, |bytes| all.push(of_bytes(bytes)))?;
+        return Ok(own);
     }
+    let word = |(kmer, count)| (owner(kmer, ranks), bytes_of(kmer, count));
+    among.tell(&own, word, |bytes| all.push(of_bytes(bytes)))?;
     all.sort_unstable_by_key(|counted| counted.0);
-    all.dedup_by(|one, kept| {
+    add_up(&mut all);
+    Ok(all)
+}
+
+/// Makes equal k-mers that follow each other one, with the sum of their counts.
+pub fn add_up<const W: usize>(counted: &mut Vec<Counted<W>>) {
+    counted.dedup_by(|one, kept| {
         let equal = one.0 == kept.0;
         kept.1 = kept.1.saturating_add(if equal { one.1 } else { 0 });
         equal
     });
-    Ok(all)
 }
 
 /// A k-mer and a number, as they travel.

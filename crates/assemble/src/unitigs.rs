@@ -47,6 +47,7 @@ pub use build::{Means, build};
 pub(crate) use collate::collate;
 pub(crate) use glue::NONE;
 pub use links::Links;
+pub(crate) use links::entered;
 pub(crate) use pieces::end_of;
 pub use plan::{Plan, plan};
 pub use run::{Config, GraphTarget, KmersOf, Summary, leftovers, run, run_in};

@@ -81,9 +81,14 @@ impl Walk {
         self.close([begins, ends]);
     }
 
+    /// Where the steps begin of the stretch that is under way.
+    fn under_way(&self) -> usize {
+        self.stretches.last().map_or(0, |end| end.steps)
+    }
+
     /// Adds a step to a stretch that is under way, or goes on with its last.
     pub fn go_on(&mut self, step: Step) {
-        let first = self.stretches.last().map_or(0, |end| end.steps);
+        let first = self.under_way();
         match self.steps[first..].last_mut() {
             Some(last) if (last.way, last.offset + last.kmers) == (step.way, step.offset) => {
                 last.kmers += step.kmers;
@@ -95,7 +100,7 @@ impl Walk {
     /// Ends the stretch that is under way, with whether the graph ends before it and behind it: it
     /// is left out where it is not [told](is_told).
     pub fn end(&mut self, is_dead: [bool; 2], last: usize, least: usize, open: usize) -> bool {
-        let first = self.stretches.last().map_or(0, |end| end.steps);
+        let first = self.under_way();
         let told = is_told(&self.steps[first..], last, least, open);
         match told {
             true => self.close(is_dead),

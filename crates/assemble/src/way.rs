@@ -40,6 +40,16 @@ impl Way {
         }
     }
 
+    /// As it travels.
+    pub fn to_bytes(self) -> [u8; 4] {
+        self.0.to_le_bytes()
+    }
+
+    /// What [`Way::to_bytes`] made.
+    pub fn of_bytes(bytes: [u8; 4]) -> Way {
+        Way(u32::from_le_bytes(bytes))
+    }
+
     /// A number for each way: twice that of the node, one more where it is read backward.
     pub fn index(self) -> usize {
         self.0 as usize

@@ -37,9 +37,7 @@ pub fn compact_of<const W: usize>(
 /// All overlaps of k-1 bases, in both directions.
 fn edges<const W: usize>(graph: &Graph, threads: usize) -> Vec<(Way, Way)> {
     let nodes = Extended::<W>::of((graph, graph.k()), |way| graph.count(way), &[]);
-    let all = |overlap: &Overlap, pairs: &mut Vec<(Way, Way)>| {
-        overlap.for_each_pair(|one, other| pairs.push((one, other)));
-    };
+    let all = |overlap: &Overlap, pairs: &mut Vec<_>| pairs.extend(overlap.pairs());
     let mut edges = Vec::new();
     for_each_pair(graph.k(), &nodes, threads, all, |(one, other)| {
         edges.push((one, other));
@@ -221,9 +219,7 @@ impl Joins {
     }
 
     fn of<const W: usize>(k: usize, sequences: &impl Sequences<W>, threads: usize) -> Joins {
-        let only = |overlap: &Overlap, pairs: &mut Vec<(Way, Way)>| {
-            pairs.extend(overlap.only_pair());
-        };
+        let only = |overlap: &Overlap, pairs: &mut Vec<_>| pairs.extend(overlap.only_pair());
         let mut joins = Joins::none(sequences.len());
         for_each_pair(k, sequences, threads, only, |(one, other)| {
             joins.join(one, other);

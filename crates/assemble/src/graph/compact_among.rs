@@ -15,7 +15,7 @@ use crate::Error;
 use crate::among::Among;
 use crate::meetings::{Overlap, Shared, meet};
 use crate::numbering::Numbering;
-use crate::unitigs::{NONE, RunEnd, Runs, Side, collate, end_of};
+use crate::unitigs::{NONE, RunEnd, Runs, collate, end_of, entered};
 use crate::way::Way;
 
 /// The graph of the sequences of all processes: [`compact`](super::compact::compact).
@@ -81,8 +81,6 @@ fn joined<const W: usize>(
 
 /// The end of a run that a way leads out of, and where that goes on.
 fn run_end(way: Way, beyond: Option<Way>, numbering: &Numbering, among: &Among) -> RunEnd {
-    let sides = [Side::Left, Side::Right];
-    let entered = |way: Way| sides[usize::from(way.is_backward())];
     let left = way.of_node(numbering.number(way.node()));
     let end = end_of(left.node(), entered(left).other());
     // Chains are named by an end, and come to any process.
@@ -130,13 +128,6 @@ mod tests {
 
     use super::*;
     use crate::graph::{Halo, compact};
-
-    /// Nodes with their counts, and what follows their ways.
-    fn told(graph: &Graph) -> Vec<(Vec<u8>, u64, [Vec<Way>; 2])> {
-        let next = |way: Way| [way, way.flipped()].map(|way| graph.next(way).to_vec());
-        let node = |way| (graph.codes(way), graph.count(way), next(way));
-        graph.nodes().map(node).collect()
-    }
 
     /// Each k-mer of some texts as a piece.
     fn pieces(k: usize, texts: &[Vec<u8>]) -> Pieces {
@@ -194,7 +185,7 @@ mod tests {
             });
             for made in made {
                 let (own, seen_here, whole) = made.unwrap();
-                prop_assert_eq!(told(&whole), told(&expected));
+                prop_assert_eq!(whole.told(), expected.told());
                 for (node, seen_here) in own.zip(seen_here) {
                     let way = Way::forward(node);
                     let ways = [way, way.flipped()];

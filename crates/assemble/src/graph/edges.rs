@@ -43,17 +43,6 @@ impl Edges {
         &self.nexts[self.firsts[index] as usize..self.firsts[index + 1] as usize]
     }
 
-    /// How many there are, each in both directions.
-    pub fn len(&self) -> usize {
-        self.nexts.len()
-    }
-
-    /// A number for an edge, below their number.
-    pub fn number(&self, (from, to): (Way, Way)) -> Option<usize> {
-        let place = self.next(from).iter().position(|&next| next == to)?;
-        Some(self.firsts[from.index()] as usize + place)
-    }
-
     /// True for a ring of one node: its end meets its beginning, and nothing else meets either.
     pub fn is_ring(&self, way: Way) -> bool {
         self.next(way) == [way] && self.next(way.flipped()) == [way.flipped()]

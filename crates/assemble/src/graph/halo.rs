@@ -110,9 +110,7 @@ impl<'g> Halo<'g> {
         let take = |way: Way, from: &mut &[u8]| found.push((way.node(), take_bases(from)));
         self.shared.ask(&bases, world, answer, take)?;
         self.bases.extend(found);
-        if world.ranks() > 1 {
-            self.put_together();
-        }
+        self.put_together();
         Ok(())
     }
 
@@ -227,7 +225,7 @@ impl<'g> Halo<'g> {
     /// The codes of a way: as long as they are not known, k of them.
     pub fn codes(&self, way: Way) -> Vec<u8> {
         let number = self.number(way);
-        if self.numbers.is_empty() || self.own.contains(&way.node()) {
+        if self.own.contains(&way.node()) {
             return self.shared.own().codes(self.shared.own_way(number));
         }
         let Some(bases) = self.bases.get(&number.node()) else {

@@ -279,6 +279,13 @@ impl Graph {
         self.edges.push(node.next);
     }
 
+    /// Nodes with their counts, and what follows their ways.
+    #[cfg(test)]
+    pub fn told(&self) -> Vec<(Vec<u8>, u64, [Vec<Way>; 2])> {
+        let node = |way| (self.codes(way), self.count(way), self.outline(way).next);
+        self.nodes().map(node).collect()
+    }
+
     /// All of it, as one process sends it to another.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = (self.len() as u64).to_le_bytes().to_vec();

@@ -52,9 +52,7 @@ impl SharedGraph {
             number: &|node| shared.number(Way::forward(node)).node(),
             owner: &|node| shared.owner(node),
         };
-        let all = |overlap: &Overlap, pairs: &mut Vec<(Way, Way)>| {
-            overlap.for_each_pair(|one, other| pairs.push((one, other)));
-        };
+        let all = |overlap: &Overlap, pairs: &mut Vec<_>| pairs.extend(overlap.pairs());
         let mut edges = Vec::new();
         meet(k, nodes, among, all, |from, to| {
             edges.push((shared.own_way(from), to));
@@ -126,6 +124,11 @@ impl SharedGraph {
         self.firsts.partition_point(|&first| first <= node) - 1
     }
 
+    /// A question about a way to the process that has its node.
+    pub fn question(&self, way: Way) -> (usize, [u8; 4]) {
+        (self.owner(way.node()), way.to_bytes())
+    }
+
     /// Asks the processes that have them about nodes, by their numbers among those of all: `answer`
     /// appends what is to be said of a way of this process, and `take` takes it from the front.
     ///
@@ -145,18 +148,14 @@ impl SharedGraph {
             batch
                 .iter()
                 .for_each(|&way| asked[self.owner(way.node())].push(way));
-            let questions = asked.iter().map(|ways| {
-                let indices = ways
-                    .iter()
-                    .flat_map(|way| (way.index() as u32).to_le_bytes());
-                indices.collect()
-            });
+            let questions = asked
+                .iter()
+                .map(|ways| ways.iter().flat_map(|way| way.to_bytes()).collect());
             let mut answers = Vec::new();
             for bytes in all_to_all(world, questions.collect())? {
                 let mut own = Vec::new();
-                for &index in bytes.as_chunks().0 {
-                    let way = Way::of_index(u32::from_le_bytes(index) as usize);
-                    answer(self.own_way(way), &mut own);
+                for &way in bytes.as_chunks().0 {
+                    answer(self.own_way(Way::of_bytes(way)), &mut own);
                 }
                 answers.push(own);
             }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use gyrase_kmer::Kmer;
 use gyrase_work::give_back_pieces;
 
-use crate::together::Counted;
+use crate::together::{Counted, add_up};
 
 /// Bases by which k-mers are divided into parts.
 const FIRST: usize = 4;
@@ -89,15 +89,7 @@ pub fn merge<const W: usize>(counted: &mut Vec<Counted<W>>, others: &[Counted<W>
             }
         };
     }
-    counted.dedup_by(|one, kept| {
-        let equal = one.0 == kept.0;
-        kept.1 = if equal {
-            kept.1.saturating_add(one.1)
-        } else {
-            kept.1
-        };
-        equal
-    });
+    add_up(counted);
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use gyrase_work::Progress;
 use crate::config::AssemblyError;
 use crate::graph::{Graph, Way};
 use crate::index::Index;
-use crate::reads::{Block, Reads};
+use crate::over_bins::over_bins;
+use crate::reads::{Block, ReadBlocks, Reads};
 use crate::together::summed;
 
 /// Bases of an anchor, where the k-mers of the graph have as many.
@@ -52,12 +53,11 @@ pub fn find(
     progress: &Progress,
 ) -> Result<Found, AssemblyError> {
     let index = Index::of_minimizers(graph, ANCHOR.min(graph.k()), NEIGHBOURS, threads)?;
-    let found = reads.by_threads((threads, progress), |blocks| {
-        let mut found = Found::default();
-        for block in blocks {
-            found.block(graph, &index, &*block?);
-        }
-        Ok(found)
+    let (none, blocks) = (|_| Found::default(), (0..reads.count()).collect::<Vec<_>>());
+    let states = (0..threads).map(none).collect();
+    let found = over_bins(states, &blocks, progress, |found: &mut Found, block| {
+        found.block(graph, &index, &*reads.get(block)?);
+        Ok::<_, AssemblyError>(())
     })?;
     let mut all = Found::default();
     found.into_iter().for_each(|one| all.add(one));

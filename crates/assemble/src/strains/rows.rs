@@ -62,13 +62,10 @@ pub fn long(
     };
     let mut open: Vec<Followed> = ends.iter().enumerate().map(follow).collect();
     while among.sum(open.len())? > 0 {
-        let question = |at: usize| {
-            let way = open[at].at.way;
-            (graph.owner(way.node()), (way.index() as u32).to_le_bytes())
-        };
+        let question = |at: usize| graph.question(open[at].at.way);
         let all: Vec<usize> = (0..open.len()).collect();
         let answers = among.ask(&all, question, |way| {
-            let way = Way::of_index(u32::from_le_bytes(way) as usize);
+            let way = Way::of_bytes(way);
             rows.get(&way).map_or([0; ROW], |row| row.to_bytes(way))
         })?;
         let (mut left, mut answers) = (Vec::new(), answers.into_iter());
@@ -106,11 +103,14 @@ fn ends(bubbles: &[Bubble], graph: &SharedGraph, among: &Among) -> Result<Vec<[E
     let own = graph.own();
     let ways = |bubble: &Bubble| [bubble.ends[0].flipped(), bubble.ends[1]];
     let all: Vec<Way> = bubbles.iter().flat_map(ways).collect();
-    let question = |way: Way| (graph.owner(way.node()), (way.index() as u32).to_le_bytes());
-    let answers = among.ask(&all, question, |way| {
-        let way = Way::of_index(u32::from_le_bytes(way) as usize);
-        End::of(own, graph.own_way(way), way).to_bytes()
-    })?;
+    let answers = among.ask(
+        &all,
+        |way| graph.question(way),
+        |way| {
+            let way = Way::of_bytes(way);
+            End::of(own, graph.own_way(way), way).to_bytes()
+        },
+    )?;
     let ends: Vec<End> = answers.into_iter().map(End::of_bytes).collect();
     Ok(ends.as_chunks().0.to_vec())
 }
@@ -157,7 +157,7 @@ impl End {
 
     fn to_bytes(self) -> [u8; END] {
         let mut bytes = [0; END];
-        bytes[..4].copy_from_slice(&(self.way.index() as u32).to_le_bytes());
+        bytes[..4].copy_from_slice(&self.way.to_bytes());
         bytes[4..12].copy_from_slice(&self.kmers.to_le_bytes());
         bytes[12] = u8::from(self.is_dead);
         bytes
@@ -167,7 +167,7 @@ impl End {
         let (way, rest) = bytes.split_first_chunk().expect("four bytes of thirteen");
         let (kmers, rest) = rest.split_first_chunk().expect("eight of the others");
         End {
-            way: Way::of_index(u32::from_le_bytes(*way) as usize),
+            way: Way::of_bytes(*way),
             kmers: u64::from_le_bytes(*kmers),
             is_dead: rest[0] > 0,
         }
@@ -177,7 +177,7 @@ impl End {
 impl Row {
     fn to_bytes(self, way: Way) -> [u8; ROW] {
         let mut bytes = [0; ROW];
-        bytes[..4].copy_from_slice(&(way.index() as u32).to_le_bytes());
+        bytes[..4].copy_from_slice(&way.to_bytes());
         bytes[4..12].copy_from_slice(&self.order.0.to_le_bytes());
         // No row is all zeros.
         bytes[12] = 2 | u8::from(self.order.1);

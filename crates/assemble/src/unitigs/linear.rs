@@ -5,12 +5,12 @@ use super::Unitigs;
 /// Unitigs with ends, of a bin.
 pub(crate) struct Linear {
     /// The numbers, in the bin, of the k-mers that they are ordered by.
-    pub(crate) kmers: Vec<u32>,
+    pub(super) kmers: Vec<u32>,
     pub(crate) unitigs: Unitigs,
 }
 
 impl Linear {
-    pub(crate) fn new(k: usize) -> Linear {
+    pub(super) fn new(k: usize) -> Linear {
         Linear {
             kmers: Vec::new(),
             unitigs: Unitigs::new(k),
@@ -18,7 +18,7 @@ impl Linear {
     }
 
     /// Both, in their order.
-    pub(crate) fn merged(self, other: Linear) -> Linear {
+    pub(super) fn merged(self, other: Linear) -> Linear {
         if other.kmers.is_empty() {
             return self;
         }

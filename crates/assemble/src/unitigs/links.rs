@@ -60,12 +60,10 @@ impl Links {
             owner: &|unitig| numbering.owner(unitig),
         };
         let mut own = Vec::new();
-        let choose = |overlap: &Overlap, pairs: &mut Vec<_>| {
-            overlap.for_each_pair(|one, other| pairs.push((one, other)));
-        };
-        meetings::meet(unitigs.k(), all, among, choose, |from, to| {
-            let left = end_of(numbering.own_place(from.node()), side(from).other());
-            own.push([left, end_of(to.node(), side(to))]);
+        let every = |overlap: &Overlap, pairs: &mut Vec<_>| pairs.extend(overlap.pairs());
+        meetings::meet(unitigs.k(), all, among, every, |from, to| {
+            let left = end_of(numbering.own_place(from.node()), entered(from).other());
+            own.push([left, end_of(to.node(), entered(to))]);
         })?;
         Ok(Links::of_pairs(2 * unitigs.len(), &own))
     }
@@ -91,8 +89,8 @@ impl Links {
     }
 }
 
-/// The side on which a way enters its unitig.
-fn side(way: Way) -> Side {
+/// The side on which a way enters its sequence.
+pub(crate) fn entered(way: Way) -> Side {
     match way.is_backward() {
         false => Side::Left,
         true => Side::Right,

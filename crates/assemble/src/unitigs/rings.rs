@@ -22,7 +22,7 @@ const PREFIX: usize = 6;
 /// that the order of bins is theirs.
 ///
 /// Collective.
-pub(crate) fn in_order<const W: usize>(
+pub(super) fn in_order<const W: usize>(
     rings: Vec<Ring>,
     k: usize,
     among: &Among,

@@ -35,16 +35,16 @@ pub(crate) struct Runs {
 
 /// Where a run is in its chain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct RunPlace {
+pub(super) struct RunPlace {
     /// The lesser k-mer at the ends of the chain: its bin, and its number in that.
     pub(crate) bin: u32,
     pub(crate) kmer: u32,
     /// k-mers of the chain between that and the run.
-    pub(crate) offset: u64,
+    pub(super) offset: u64,
     /// The side of the run that is nearer to it.
-    pub(crate) side: Side,
+    pub(super) side: Side,
     /// The chain is a ring that was cut.
-    pub(crate) is_ring: bool,
+    pub(super) is_ring: bool,
 }
 
 impl Runs {
@@ -60,7 +60,7 @@ impl Runs {
         self.ends.push(ends);
     }
 
-    pub(crate) fn append(&mut self, other: Runs) {
+    pub(super) fn append(&mut self, other: Runs) {
         self.strings.append(other.strings);
         self.ends.extend(other.ends);
     }
@@ -70,14 +70,14 @@ impl Runs {
     }
 
     /// The bases and the sums of the counts.
-    pub(crate) fn strings(&self) -> &Unitigs {
+    pub(super) fn strings(&self) -> &Unitigs {
         &self.strings
     }
 
     /// Where each of them is in its chain.
     ///
     /// Collective.
-    pub(crate) fn places(
+    pub(super) fn places(
         &self,
         numbering: &Numbering,
         among: &Among,
