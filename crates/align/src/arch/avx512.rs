@@ -7,6 +7,8 @@ use std::array::from_fn;
 use super::lanes::{
     COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Lanes, QueryWindow, Rows, ZERO, unbiased,
 };
+use super::sides::{BEFORE, FIRST, NEAR, SIDE_LANES, Sides};
+use crate::packed::WINDOW;
 use crate::residue::CODES;
 
 /// # Safety
@@ -187,6 +189,45 @@ pub(super) unsafe fn local_scores(
     // SAFETY: there is room for 64 bytes.
     unsafe { _mm512_storeu_si512(scores.as_mut_ptr().cast(), highest) };
     scores.map(unbiased)
+}
+
+/// # Safety
+/// The processor has AVX-512 F, BW and VBMI.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+pub(super) unsafe fn sides_scoring(
+    sides: &Sides,
+    least: i32,
+    window: u64,
+    others: &[u64; SIDE_LANES],
+) -> u32 {
+    // SAFETY: there are eight words.
+    let others = unsafe { _mm512_loadu_si512(others.as_ptr().cast()) };
+    let both = _mm512_xor_si512(others, _mm512_set1_epi64(window as i64));
+    let differing = _mm512_or_si512(both, _mm512_srli_epi64::<{ WINDOW as u32 }>(both));
+    let differing = _mm512_and_si512(differing, _mm512_set1_epi64(i64::from(u32::MAX)));
+    let behind = _mm512_srl_epi64(differing, _mm_cvtsi64_si128((BEFORE + sides.word) as i64));
+    let look_up = |table: &Lanes<i8>, bits: __m512i| {
+        // SAFETY: a table has 64 bytes.
+        let table = unsafe { _mm512_load_si512(table.as_ptr().cast()) };
+        _mm512_permutexvar_epi8(bits, table)
+    };
+    let best = |[best, all]: &[Lanes<i8>; 2], near: __m512i, far: __m512i| {
+        let farther = _mm512_adds_epi8(look_up(all, near), far);
+        _mm512_max_epi8(look_up(best, near), farther)
+    };
+    let parts = &*sides.parts;
+    let near = _mm512_srli_epi64::<{ (BEFORE - NEAR) as u32 }>(differing);
+    let far = look_up(&parts.far_before, differing);
+    let before = best(&parts.near_before, near, far);
+    let far = look_up(
+        &parts.far_behind,
+        _mm512_srli_epi64::<{ NEAR as u32 }>(behind),
+    );
+    let behind = best(&parts.near_behind, behind, far);
+    let sum = _mm512_and_si512(_mm512_add_epi8(before, behind), _mm512_set1_epi64(0xff));
+    let first = _mm512_test_epi64_mask(differing, _mm512_set1_epi64(i64::from(FIRST)));
+    u32::from(first & _mm512_cmpge_epi64_mask(sum, _mm512_set1_epi64(i64::from(least))))
 }
 
 /// # Safety

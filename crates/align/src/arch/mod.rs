@@ -19,12 +19,14 @@ mod planes;
 mod prefixes;
 pub(crate) mod reach;
 mod scalar;
+mod sides;
 
 pub use gains::{BaseCosts, BaseLanes, REACH};
 pub use kernels::Kernels;
 pub(crate) use lanes::Lanes;
 pub use lanes::{Bands, COLUMNS, LANES, QueryWindow, Rows, SubjectWindows};
 pub use prefixes::{UngappedCosts, UngappedGains};
+pub use sides::{BEFORE, BEHIND, SIDE_LANES, SideScores, Sides};
 
 use crate::statistics::Costs;
 use lanes::Gaps;
@@ -150,6 +152,26 @@ impl Kernels {
             || prefixes::ungapped_gains(costs, differing),
         )
     }
+
+    /// Which of the first so many windows with a word score so much on both sides of it, beside
+    /// another one ([`Sides::score`]): a bit each.
+    #[inline(always)]
+    pub fn sides_scoring(
+        self,
+        sides: &Sides,
+        least: i32,
+        window: u64,
+        (others, count): (&[u64; SIDE_LANES], usize),
+    ) -> u32 {
+        let found = match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx512 => unsafe { avx512::sides_scoring(sides, least, window, others) },
+            _ => sides.scoring(least, window, others, count),
+        };
+        found & ((1 << count) - 1)
+    }
 }
 
 #[cfg(test)]
@@ -251,6 +273,36 @@ mod tests {
                     prop_assert_eq!(fallen <= drop, best - sum <= drop);
                     prop_assert!(fallen > drop || fallen == best - sum);
                 }
+            }
+        }
+        #[test]
+        fn all_kernels_score_the_same_sides(
+            windows in proptest::collection::vec(proptest::num::u64::ANY, SIDE_LANES + 1),
+            thin in proptest::bool::ANY, count in 0..=SIDE_LANES, word in 4..=11_usize,
+            reward in 1..=5_i32, penalty in -5..0_i32, beyond in 0..=30_i32, least in -3..=90_i32,
+        ) {
+            let sides = Sides::new(word, SideScores { reward, penalty, beyond });
+            let thinned = |bits: &u64| bits & bits.rotate_left(if thin { 7 } else { 0 });
+            let others: Vec<u64> = windows[1..].iter().map(thinned).collect();
+            let others: [u64; SIDE_LANES] = others.try_into().expect("as many");
+            let expected = others[..count].iter().enumerate().fold(0, |found, (lane, other)| {
+                let bits = crate::packed::differing(windows[0] ^ other);
+                let gain = |places: &mut dyn Iterator<Item = usize>| {
+                    let (mut best, mut sum) = (0, 0);
+                    for place in places {
+                        sum += if bits >> place & 1 == 1 { penalty } else { reward };
+                        best = best.max(sum);
+                    }
+                    best.max(sum + beyond)
+                };
+                let behind = BEFORE + word..BEFORE + word + BEHIND;
+                let both = gain(&mut (0..BEFORE).rev()) + gain(&mut behind.into_iter());
+                let is_first = bits >> (BEFORE - 1) & 3 != 0;
+                found | u32::from(is_first && both >= least) << lane
+            });
+            for kernels in Kernels::available() {
+                let found = kernels.sides_scoring(&sides, least, windows[0], (&others, count));
+                prop_assert_eq!(found, expected);
             }
         }
         #[test]

@@ -1,13 +1,11 @@
 //! Which words are looked at more closely, by the bases around them.
 
-use gyrase_align::packed::WINDOW;
+use gyrase_align::arch::{BEFORE, BEHIND, Kernels, SIDE_LANES, SideScores, Sides};
+use gyrase_align::packed::{WINDOW, differing};
 
 use super::options::Setting;
 use super::seed::Seed;
-use super::words::BEFORE;
 
-/// Bases behind a word that the filter looks at.
-const AFTER: usize = 11;
 /// Matches that a side is taken to have beyond those, where its last bases may go on.
 const BEYOND: i32 = 6;
 /// Bases around a template that may differ.
@@ -15,10 +13,6 @@ const MOST_DIFFERENCES: u32 = 13;
 /// What the best alignment through the bases around a word scores at least, below the segment that
 /// is wanted.
 const MARGIN: i32 = 2;
-
-/// The bases before a word of which one has to differ: the last, or, of the word itself, the one
-/// that stands for it where nothing is before.
-const FIRST: u32 = 3 << (BEFORE - 1);
 
 /// The filter of words.
 pub(super) struct Filter {
@@ -34,10 +28,9 @@ pub(super) struct Filter {
     beside: i32,
     /// The bases before a template, between its places and behind it.
     around: u32,
-    /// What the best of the bases before the word, or behind it, scores, or all with what may be
-    /// beyond, by which of them differ.
-    before: Box<[i8; 1 << BEFORE]>,
-    after: Box<[i8; 1 << AFTER]>,
+    /// What the bases before the word and behind it score, with what may be beyond.
+    sides: Sides,
+    kernels: Kernels,
     reward: i32,
     penalty: i32,
 }
@@ -49,19 +42,11 @@ impl Filter {
             true => 0,
             false => BEYOND * setting.reward,
         };
-        let best = |differing: usize, places: &mut dyn Iterator<Item = usize>| {
-            let (mut best, mut sum) = (0, 0);
-            for place in places {
-                sum += match differing >> place & 1 {
-                    0 => setting.reward,
-                    _ => setting.penalty,
-                };
-                best = best.max(sum);
-            }
-            best.max(sum + beyond).clamp(0, 127) as i8
+        let scores = SideScores {
+            reward: setting.reward,
+            penalty: setting.penalty,
+            beyond,
         };
-        let before = std::array::from_fn(|differing| best(differing, &mut (0..BEFORE).rev()));
-        let after = std::array::from_fn(|differing| best(differing, &mut (0..AFTER)));
         let of_word = match seed.is_template() {
             true => 0,
             false => seed.bases as i32 * setting.reward,
@@ -74,8 +59,8 @@ impl Filter {
             segment,
             beside: MARGIN + of_word,
             around: ((1 << BEFORE) - 1) | (behind << BEFORE),
-            before: Box::new(before),
-            after: Box::new(after),
+            sides: Sides::new(seed.bases, scores),
+            kernels: Kernels::detect(),
             reward: setting.reward,
             penalty: setting.penalty,
         }
@@ -88,6 +73,18 @@ impl Filter {
         self.passes_for(self.segment, differing)
     }
 
+    /// Which of so many windows pass beside another one, a bit each.
+    #[inline(always)]
+    pub(super) fn passing(&self, window: u64, others: (&[u64; SIDE_LANES], usize)) -> u32 {
+        if self.seed.is_template() || self.is_long() {
+            let passes = |other: &u64| u32::from(self.passes(differing(window ^ other)));
+            let lanes = others.0[..others.1].iter().map(passes).enumerate();
+            return lanes.fold(0, |found, (lane, passes)| found | passes << lane);
+        }
+        let (sides, least) = (&self.sides, self.segment - self.beside);
+        self.kernels.sides_scoring(sides, least, window, others)
+    }
+
     /// The same where a segment scores so much.
     #[inline(always)]
     pub(super) fn passes_for(&self, segment: i32, differing: u32) -> bool {
@@ -97,9 +94,7 @@ impl Filter {
         } else if self.is_long() {
             return self.may_be_long(differing);
         }
-        let before = self.before[differing as usize % (1 << BEFORE)];
-        let after = self.after[(differing >> (BEFORE + self.seed.bases)) as usize % (1 << AFTER)];
-        (differing & FIRST != 0) & (i32::from(before) + i32::from(after) >= least)
+        self.sides.score(least, differing)
     }
 
     /// Whether only parts of words have a key.
@@ -112,13 +107,12 @@ impl Filter {
         if (differing & self.around).count_ones() <= MOST_DIFFERENCES {
             return true;
         }
-        let best = |at: usize| i32::from(self.after[(differing >> at) as usize % (1 << AFTER)]);
-        let first = (differing >> BEFORE) % (1 << AFTER);
+        let best = |place| self.sides.behind(differing, place);
+        let first = (differing >> BEFORE) % (1 << BEHIND);
         let mismatches = first.count_ones() as i32;
-        let sum = self.reward * AFTER as i32 - (self.reward - self.penalty) * mismatches;
-        let behind = best(BEFORE).max(sum + best(BEFORE + AFTER));
-        let before = self.before[differing as usize % (1 << BEFORE)];
-        i32::from(before) + behind >= least
+        let sum = self.reward * BEHIND as i32 - (self.reward - self.penalty) * mismatches;
+        let behind = best(BEFORE).max(sum + best(BEFORE + BEHIND));
+        self.sides.before(differing) + behind >= least
     }
 
     /// Whether the part is equal, as others may have its key, and the bases around it may be.
@@ -133,4 +127,4 @@ impl Filter {
     }
 }
 
-const _: () = assert!(BEFORE + AFTER < WINDOW);
+const _: () = assert!(BEFORE + BEHIND < WINDOW);

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gyrase_align::arch::{COLUMNS, Kernels, LANES};
+use gyrase_align::arch::{BEFORE, COLUMNS, Kernels, LANES, SIDE_LANES};
 use gyrase_align::packed::{WINDOW, differing};
 use gyrase_work::{Progress, in_parallel, prefetch};
 
@@ -17,7 +17,7 @@ use super::pairs::Pairs;
 use super::search::{Search, Stretch};
 use super::segments::Segments;
 use super::word_index::{FIRST, WordIndex};
-use super::words::{BEFORE, FIRST_OF_SUBJECT, Words};
+use super::words::{FIRST_OF_SUBJECT, Words};
 use crate::Match;
 use crate::engine::Ended;
 
@@ -381,12 +381,9 @@ impl<'s> Join<'s> {
         let first = self.parts.first(part);
         let kept = first..first + filled;
         let windows = self.parts.windows[kept.clone()].chunks(AT_ONCE);
-        let mut passed = 0;
         let (mut of_keys, mut numbers) = ([0; AT_ONCE], [const { 0..0 }; AT_ONCE]);
-        let mut several = [const { (0, 0..0, 0) }; AT_ONCE];
+        self.passed.clear();
         for (windows, places) in windows.zip(self.parts.places[kept].chunks(AT_ONCE)) {
-            let mut count = 0;
-            self.passed.resize(passed + AT_ONCE, (0, 0));
             // One step after the other for all: the next one finds in a cache what it asks for.
             for (of_key, &window) in of_keys.iter_mut().zip(windows) {
                 *of_key = words.place(words.key(window));
@@ -395,29 +392,23 @@ impl<'s> Join<'s> {
                 *numbers = words.of(of_key);
             }
             for ((&window, &entry), numbers) in windows.iter().zip(places).zip(&numbers) {
-                let at = start(entry);
-                let window = noted(window, entry);
-                self.passed[passed] = (numbers.start as u32, at);
-                let other = words.window(numbers.start);
-                passed += usize::from(filter.passes(differing(window ^ other)));
-                several[count] = (window, numbers.start + 1..numbers.end, at);
-                count += usize::from(numbers.len() > 1);
-            }
-            for (window, numbers, at) in &several[..count] {
-                self.passed.resize(passed + numbers.len(), (0, 0));
-                for number in numbers.clone() {
-                    self.passed[passed] = (number as u32, *at);
-                    let other = words.window(number);
-                    passed += usize::from(filter.passes(differing(window ^ other)));
+                let (window, at) = (noted(window, entry), start(entry));
+                for first in numbers.clone().step_by(SIDE_LANES) {
+                    let some = first..numbers.end.min(first + SIDE_LANES);
+                    let mut passing = words.passing(filter, window, some);
+                    while passing != 0 {
+                        let number = first as u32 + passing.trailing_zeros();
+                        self.passed.push((number, at));
+                        passing &= passing - 1;
+                    }
                 }
             }
             // As many as fill all lanes.
-            let whole = passed / LANES * LANES;
+            let whole = self.passed.len() / LANES * LANES;
             self.segments.look_at(stretch, &self.passed[..whole]);
-            self.passed.copy_within(whole..passed, 0);
-            passed -= whole;
+            self.passed.drain(..whole);
         }
-        self.segments.look_at(stretch, &self.passed[..passed]);
+        self.segments.look_at(stretch, &self.passed);
     }
 }
 

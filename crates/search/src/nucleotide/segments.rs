@@ -1,7 +1,9 @@
 //! What of a word grows to a segment that is worth a gapped alignment. Of the runs of equal bases
 //! that one extension goes through only the first counts.
 
-use gyrase_align::arch::{BaseCosts, BaseLanes, Kernels, LANES, UngappedCosts, UngappedGains};
+use gyrase_align::arch::{
+    BEFORE, BaseCosts, BaseLanes, Kernels, LANES, UngappedCosts, UngappedGains,
+};
 use gyrase_align::nucleotide::BASES;
 use gyrase_align::packed::{Packed, WINDOW, differing};
 use gyrase_align::residue::BORDER;
@@ -11,7 +13,7 @@ use gyrase_work::prefetch;
 use super::filter::Filter;
 use super::scoring::NucleotideScoring;
 use super::search::{Search, Stretch};
-use super::words::{BEFORE, MASKED, is_border};
+use super::words::{MASKED, is_border};
 use crate::{Match, Sequences};
 
 /// What a score may fall below the best within the reach of the filter to rise again behind it.

@@ -4,10 +4,11 @@
 use std::ops::Range;
 use std::slice::IterMut;
 
+use gyrase_align::arch::{BEFORE, SIDE_LANES};
 use gyrase_align::packed::Packed;
 use gyrase_work::{in_threads, prefer_large_pages};
 
-use super::words::{BEFORE, Entry, FIRST_OF_QUERY, Words};
+use super::words::{Entry, FIRST_OF_QUERY, Words};
 
 /// Bits of a digit of keys.
 const DIGIT: u32 = 11;
@@ -66,7 +67,11 @@ impl Words {
         });
         let blocks = (1_usize << self.key_bits).div_ceil(64);
         let (mut present, mut before) = (vec![0; blocks], vec![0; blocks]);
-        let mut windows = vec![0; if self.step == 1 { entries.len() } else { 0 }];
+        let windows = match self.step {
+            1 => entries.len() + SIDE_LANES,
+            _ => 0,
+        };
+        let mut windows = vec![0; windows];
         prefer_large_pages(&mut present);
         prefer_large_pages(&mut before);
         prefer_large_pages(&mut windows);

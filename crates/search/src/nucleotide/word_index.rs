@@ -3,11 +3,10 @@
 
 use std::ops::Range;
 
-use gyrase_align::arch::{COLUMNS, Kernels};
+use gyrase_align::arch::{BEFORE, COLUMNS, Kernels};
 use gyrase_align::packed::{Packed, WINDOW};
 
 use super::seed::Seed;
-use super::words::BEFORE;
 use crate::Sequences;
 use crate::positions::{Keyed, Positions};
 

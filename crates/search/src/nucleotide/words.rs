@@ -2,18 +2,18 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use gyrase_align::packed::{Packed, WINDOW};
+use gyrase_align::arch::BEFORE;
+use gyrase_align::packed::{Packed, WINDOW, differing};
 use gyrase_align::residue::BORDER;
 use gyrase_work::prefetch;
 
 use super::coarse::{Coarse, bit};
+use super::filter::Filter;
 use super::options::Setting;
 use super::seed::Seed;
 use crate::Sequences;
 use crate::frames::Frames;
 
-/// Bases of a window before its word.
-pub(super) const BEFORE: usize = 10;
 /// Part of a code that says that it is masked.
 pub(crate) const MASKED: u8 = 32;
 /// Keys of a part fit into a cache with the words that they have.
@@ -59,7 +59,8 @@ pub(super) struct Words {
     pub masked: Packed,
     /// The position of each word, and where the words of each key that there is begin.
     pub(super) entries: Vec<Entry>,
-    /// Their windows; none of parts of long words, of which few are asked for.
+    /// Their windows, and as many more as are compared at once; none of parts of long words, of
+    /// which few are asked for.
     pub(super) windows: Vec<u64>,
     /// Which keys there are, and the place of the first of each 64.
     pub(super) present: Vec<u64>,
@@ -177,6 +178,19 @@ impl Words {
         match self.windows.get(number) {
             Some(window) => *window,
             None => self.packed.window(self.position(number) - BEFORE),
+        }
+    }
+
+    /// Which of up to [`SIDE_LANES`] words pass the filter beside a window, a bit each.
+    #[inline(always)]
+    pub(super) fn passing(&self, filter: &Filter, window: u64, numbers: Range<usize>) -> u32 {
+        let windows = self.windows.get(numbers.start..);
+        match windows.and_then(|windows| windows.first_chunk()) {
+            Some(windows) => filter.passing(window, (windows, numbers.len())),
+            None => numbers.clone().fold(0, |found, number| {
+                let passes = filter.passes(differing(window ^ self.window(number)));
+                found | u32::from(passes) << (number - numbers.start)
+            }),
         }
     }
 
