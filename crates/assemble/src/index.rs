@@ -1,19 +1,15 @@
 //! Where a k-mer is in a graph.
 
-mod places;
-
 use std::ops::Range;
 
 use gyrase_work::{in_threads, run_of};
 
 use crate::graph::{Graph, Way};
+use crate::minimizers::{Minimizers, Scheme};
+use crate::places::{self, Places};
 use crate::reads::Block;
-use crate::rolling::{Rolling, Window};
 use crate::{BaseSlice, Error};
-use places::Places;
 
-/// The most neighbours of which one is kept.
-const MOST: usize = 16;
 /// k-mers whose places are asked for before the first of them is added.
 const AHEAD: usize = 32;
 /// Reads that are looked up at a time.
@@ -46,9 +42,7 @@ impl<'g> Index<'g> {
         }
         let kmers = Kmers {
             graph,
-            k,
-            neighbours: neighbours.min(k).clamp(1, MOST),
-            rolling: Rolling::new(k),
+            scheme: Scheme::new(k, neighbours),
         };
         let kept = kmers.by_threads(threads, |nodes| kmers.kept(nodes));
         let places = Places::with_room_for(kept.iter().sum());
@@ -58,12 +52,12 @@ impl<'g> Index<'g> {
 
     /// Bases of a k-mer.
     pub fn k(&self) -> usize {
-        self.kmers.k
+        self.kmers.scheme.k()
     }
 
     /// Neighbours of which one is kept.
     pub fn neighbours(&self) -> usize {
-        self.kmers.neighbours
+        self.kmers.scheme.neighbours()
     }
 
     /// The one place of a window in the graph; nothing where there is none, or several.
@@ -104,11 +98,11 @@ impl<'g> Index<'g> {
     ) -> Option<(usize, Way, usize)> {
         let mut minimizers = minimizers?;
         loop {
-            let (hash, place) = minimizers.least;
-            if let Some((way, offset)) = self.find(hash, &codes[place..place + self.kmers.k]) {
+            let (hash, place) = minimizers.least();
+            if let Some((way, offset)) = self.find(hash, &codes[place..place + self.k()]) {
                 return Some((place, way, offset));
             }
-            minimizers.go_on(&self.kmers, codes)?;
+            minimizers.go_on(&self.kmers.scheme, codes)?;
         }
     }
 
@@ -116,24 +110,8 @@ impl<'g> Index<'g> {
     /// is asked for.
     #[inline]
     pub fn minimizers(&self, codes: &[u8], from: usize) -> Option<Minimizers> {
-        let Kmers {
-            k,
-            rolling,
-            neighbours,
-            ..
-        } = self.kmers;
-        let first = codes.get(from..from + neighbours + k - 1)?;
-        let mut minimizers = Minimizers {
-            window: rolling.start(&first[..k]),
-            lowest: Least::new(from, neighbours),
-            at: from,
-            least: (u64::MAX, from),
-        };
-        minimizers.look();
-        for _ in 1..neighbours {
-            minimizers.roll(&self.kmers, codes);
-        }
-        self.places.prefetch(minimizers.least.0);
+        let minimizers = self.kmers.scheme.minimizers(codes, from)?;
+        self.places.prefetch(minimizers.least().0);
         Some(minimizers)
     }
 }
@@ -142,9 +120,7 @@ impl<'g> Index<'g> {
 #[derive(Clone, Copy)]
 struct Kmers<'g> {
     graph: &'g Graph,
-    k: usize,
-    neighbours: usize,
-    rolling: Rolling,
+    scheme: Scheme,
 }
 
 impl Kmers<'_> {
@@ -185,29 +161,15 @@ impl Kmers<'_> {
         waiting[..count.min(AHEAD)].iter().copied().for_each(add);
     }
 
-    /// Calls `each` with the hash and the place of every k-mer of some nodes that is least among
-    /// neighbours, wherever these begin. Those beyond the node are unknown: as if they were all
-    /// greater.
+    /// Calls `each` with the hash and the place of every k-mer of some nodes that is kept.
     fn for_each_kept(&self, nodes: Range<usize>, mut each: impl FnMut(u64, u32)) {
         let mut codes = Vec::new();
         for way in nodes.map(Way::forward) {
             let start = self.graph.start(way);
             codes.clear();
             self.graph.bases(way).append_codes(&mut codes);
-            let kmers = codes.len() + 1 - self.k;
-            let mut window = self.rolling.start(&codes[..self.k]);
-            let mut least = Least::new(0, self.neighbours);
-            let mut last = None;
-            for at in 0..kmers + self.neighbours - 1 {
-                let hash = if at < kmers { window.hash() } else { u64::MAX };
-                let (hash, place) = least.push(at, hash);
-                if last != Some(place) {
-                    each(hash, (start + place) as u32);
-                    last = Some(place);
-                }
-                if at + 1 < kmers {
-                    window = self.rolling.next(window, codes[at], codes[at + self.k]);
-                }
+            for (hash, place) in self.scheme.kept(&codes) {
+                each(hash, (start + place) as u32);
             }
         }
     }
@@ -216,7 +178,7 @@ impl Kmers<'_> {
     fn are_same(&self, kept: u32, place: u32) -> bool {
         let at = |place: u32| self.graph.at(place as usize);
         let ((way, at), (other, from)) = (at(kept), at(place));
-        let window = self.graph.bases(other).slice(from..from + self.k);
+        let window = self.graph.bases(other).slice(from..from + self.scheme.k());
         let places = self.places(way, at);
         places
             .into_iter()
@@ -225,88 +187,20 @@ impl Kmers<'_> {
 
     /// The direction of a node in which it has `window` at the place of `at` in the forward one.
     fn way(&self, way: Way, at: usize, window: &[u8]) -> Option<(Way, usize)> {
-        let has = |&(way, at): &(Way, usize)| self.at(way, at).equal(window) == self.k;
+        let has = |&(way, at): &(Way, usize)| self.at(way, at).equal(window) == self.scheme.k();
         self.places(way, at).into_iter().find(has)
     }
 
     /// The place of a k-mer in both directions of a node, by that in the forward one.
     fn places(&self, way: Way, at: usize) -> [(Way, usize); 2] {
-        let back = self.graph.length(way) - self.k - at;
+        let back = self.graph.length(way) - self.scheme.k() - at;
         [(way, at), (way.flipped(), back)]
     }
 
     /// The k-mer at a place of a way.
     #[inline]
     fn at(&self, way: Way, at: usize) -> BaseSlice<'_> {
-        self.graph.bases(way).slice(at..at + self.k)
-    }
-}
-
-/// The minimizers of a sequence, one after the other.
-pub struct Minimizers {
-    window: Window,
-    lowest: Least,
-    /// Where the window begins.
-    at: usize,
-    /// The hash and the place of the one that is known.
-    least: (u64, usize),
-}
-
-impl Minimizers {
-    /// Goes on to the next minimizer; nothing where there is none.
-    #[inline]
-    fn go_on(&mut self, kmers: &Kmers, codes: &[u8]) -> Option<()> {
-        let (_, place) = self.least;
-        while self.least.1 == place {
-            (self.at + kmers.k < codes.len()).then(|| self.roll(kmers, codes))?;
-        }
-        Some(())
-    }
-
-    /// Goes on to the next window.
-    #[inline(always)]
-    fn roll(&mut self, kmers: &Kmers, codes: &[u8]) {
-        let (old, new) = (codes[self.at], codes[self.at + kmers.k]);
-        self.window = kmers.rolling.next(self.window, old, new);
-        self.at += 1;
-        self.look();
-    }
-
-    #[inline(always)]
-    fn look(&mut self) {
-        self.least = self.lowest.push(self.at, self.window.hash());
-    }
-}
-
-/// The least of the last hashes.
-struct Least {
-    neighbours: usize,
-    hashes: [u64; MOST],
-    place: usize,
-}
-
-impl Least {
-    /// Of so many, from a place on.
-    fn new(place: usize, neighbours: usize) -> Least {
-        Least {
-            neighbours,
-            hashes: [u64::MAX; MOST],
-            place,
-        }
-    }
-
-    /// Adds the hash of the next place; the least, and its place, the first of equal ones.
-    #[inline(always)]
-    fn push(&mut self, at: usize, hash: u64) -> (u64, usize) {
-        self.hashes[at % MOST] = hash;
-        if at - self.place >= self.neighbours {
-            let last = at + 1 - self.neighbours..=at;
-            let least = last.min_by_key(|place| self.hashes[place % MOST]);
-            self.place = least.expect("there is a neighbour");
-        } else if hash < self.hashes[self.place % MOST] {
-            self.place = at;
-        }
-        (self.hashes[self.place % MOST], self.place)
+        self.graph.bases(way).slice(at..at + self.scheme.k())
     }
 }
 

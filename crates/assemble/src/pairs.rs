@@ -8,17 +8,17 @@
 //! metagenome any long node is joined so to the next one of about its coverage, and two dead ends
 //! that overlap are joined by two links.
 
+mod anchors;
 mod inserts;
 mod links;
 mod overlaps;
 mod paths;
 mod resolve;
 
-use gyrase_work::Progress;
-
+use crate::among::Among;
 use crate::config::{AssemblyError, Sample};
 use crate::graph::Graph;
-use crate::reads::{ReadBlocks, Reads};
+use crate::reads::Reads;
 
 pub use inserts::Inserts;
 pub use paths::OpenJoin;
@@ -43,18 +43,19 @@ pub struct PairJoins {
 
 /// Joins nodes of a graph as far as mates say it.
 ///
+/// Collective.
+///
 /// # Errors
-/// Somebody cancelled.
+/// Another process failed, or somebody cancelled.
 pub fn resolve(
     mut graph: Graph,
     reads: &Reads,
-    (sample, threads): (Sample, usize),
-    progress: &Progress,
+    sample: Sample,
+    among: &Among,
 ) -> Result<(Graph, PairJoins), AssemblyError> {
     let mut resolved = PairJoins::default();
     for round in 0..=ROUNDS {
-        progress.start("pairs", reads.count() as u64);
-        let found = links::find(&graph, reads, threads, progress)?;
+        let found = links::find(&graph, reads, among)?;
         let Some(inserts) = Inserts::of(&found.inserts) else {
             break;
         };

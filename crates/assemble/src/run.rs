@@ -136,7 +136,7 @@ pub fn run_in(
     grow(&mut state, config, strains, &reads, &checkpoints, among)?;
     let (graph, of_many) = contigs_of(&mut state, config.sample, among)?;
     let (graph, resolved) = match config.libraries.iter().any(Library::is_paired) {
-        true => resolve(graph, &reads, (config.sample, config.threads), progress)?,
+        true => resolve(graph, &reads, config.sample, among)?,
         false => (graph, PairJoins::default()),
     };
     let State { depth, stages, .. } = state;

@@ -1,7 +1,8 @@
 //! Reads as walks through a graph: which nodes a read passes, as far as its k-mers are there.
 
 use crate::graph::{Graph, Way};
-use crate::index::{Index, Minimizers};
+use crate::index::Index;
+use crate::minimizers::Minimizers;
 use crate::reads::NONE;
 
 /// A part of a read that is within one node.
