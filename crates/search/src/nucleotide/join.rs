@@ -115,14 +115,12 @@ impl Search<'_> {
 /// Finds the matches of one stretch after the other.
 struct Join<'s> {
     search: &'s Search<'s>,
-    filter: &'s Filter,
     kernels: Kernels,
     /// Where the stretch of kept words begins: at the first base of a window.
     base: usize,
     parts: Parts,
     pairs: Pairs,
-    /// Numbers of words of queries, and where they are in the stretch.
-    passed: Vec<(u32, u32)>,
+    passed: Passed<'s>,
     segments: Segments<'s>,
 }
 
@@ -130,12 +128,15 @@ impl<'s> Join<'s> {
     fn new(search: &'s Search<'s>, filter: &'s Filter) -> Join<'s> {
         Join {
             search,
-            filter,
             kernels: Kernels::detect(),
             base: 0,
             parts: Parts::new(search.words),
             pairs: Pairs::new(search.index.map_or(0, |_| search.subjects.packed().len())),
-            passed: Vec::new(),
+            passed: Passed {
+                words: search.words,
+                filter,
+                pairs: Vec::new(),
+            },
             segments: Segments::new(search, filter),
         }
     }
@@ -197,27 +198,24 @@ impl<'s> Join<'s> {
     /// Compares the bases around the pairs of words of a part of the subjects.
     #[inline(always)]
     fn compare_pairs(&mut self, index: &WordIndex, part: usize) {
-        let (words, filter) = (self.search.words, self.filter);
-        let packed = self.search.subjects.packed();
+        let (words, packed) = (self.search.words, self.search.subjects.packed());
         let stretch = Stretch { packed, base: 0 };
         let pairs = self.pairs.take(part);
-        self.passed.resize(AT_ONCE, (0, 0));
-        let mut passed = 0;
+        self.passed.pairs.clear();
         for (place, &(number, entry)) in pairs.iter().enumerate() {
             if let Some(&(later, entry)) = pairs.get(place + AHEAD) {
                 packed.prefetch_window(index.position(entry) as usize - BEFORE);
                 prefetch(&words.windows, later as usize);
             }
-            let at = index.position(entry);
+            let (at, number) = (index.position(entry), number as usize);
             let window = noted(packed.window(at as usize - BEFORE), entry);
-            self.passed[passed] = (number, at);
-            passed += usize::from(filter.passes(differing(window ^ words.window(number as usize))));
-            if passed == AT_ONCE {
-                self.segments.look_at(stretch, &self.passed);
-                passed = 0;
+            self.passed.add(window, at, number..number + 1);
+            if self.passed.pairs.len() == AT_ONCE {
+                self.segments.look_at(stretch, &self.passed.pairs);
+                self.passed.pairs.clear();
             }
         }
-        self.segments.look_at(stretch, &self.passed[..passed]);
+        self.segments.look_at(stretch, &self.passed.pairs);
     }
 
     /// The matches that were found.
@@ -376,13 +374,13 @@ impl<'s> Join<'s> {
 
     #[inline(always)]
     fn compare_part(&mut self, stretch: Stretch, part: usize) {
-        let (words, filter) = (self.search.words, self.filter);
+        let words = self.search.words;
         let filled = std::mem::take(&mut self.parts.filled[part]) as usize;
         let first = self.parts.first(part);
         let kept = first..first + filled;
         let windows = self.parts.windows[kept.clone()].chunks(AT_ONCE);
         let (mut of_keys, mut numbers) = ([0; AT_ONCE], [const { 0..0 }; AT_ONCE]);
-        self.passed.clear();
+        self.passed.pairs.clear();
         for (windows, places) in windows.zip(self.parts.places[kept].chunks(AT_ONCE)) {
             // One step after the other for all: the next one finds in a cache what it asks for.
             for (of_key, &window) in of_keys.iter_mut().zip(windows) {
@@ -393,22 +391,56 @@ impl<'s> Join<'s> {
             }
             for ((&window, &entry), numbers) in windows.iter().zip(places).zip(&numbers) {
                 let (window, at) = (noted(window, entry), start(entry));
-                for first in numbers.clone().step_by(SIDE_LANES) {
-                    let some = first..numbers.end.min(first + SIDE_LANES);
-                    let mut passing = words.passing(filter, window, some);
-                    while passing != 0 {
-                        let number = first as u32 + passing.trailing_zeros();
-                        self.passed.push((number, at));
-                        passing &= passing - 1;
-                    }
+                match words.windows.is_empty() {
+                    true => self.passed.add(window, at, numbers.clone()),
+                    false => self.passed.add_side_by_side(window, at, numbers.clone()),
                 }
             }
             // As many as fill all lanes.
-            let whole = self.passed.len() / LANES * LANES;
-            self.segments.look_at(stretch, &self.passed[..whole]);
-            self.passed.drain(..whole);
+            let whole = self.passed.pairs.len() / LANES * LANES;
+            self.segments.look_at(stretch, &self.passed.pairs[..whole]);
+            self.passed.pairs.drain(..whole);
         }
-        self.segments.look_at(stretch, &self.passed);
+        self.segments.look_at(stretch, &self.passed.pairs);
+    }
+}
+
+/// Words of queries that pass the filter, beside one of the subjects.
+struct Passed<'s> {
+    words: &'s Words,
+    filter: &'s Filter,
+    /// Their numbers, and where the other is in the stretch.
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Passed<'_> {
+    /// Keeps those of some words of queries that pass beside a window. Whether one does cannot be
+    /// foreseen: there is no branch.
+    #[inline(always)]
+    fn add(&mut self, window: u64, at: u32, numbers: Range<usize>) {
+        for number in numbers {
+            let other = self.words.window(number);
+            let passes = self.filter.passes(differing(window ^ other));
+            let kept = self.pairs.len() + usize::from(passes);
+            self.pairs.push((number as u32, at));
+            self.pairs.truncate(kept);
+        }
+    }
+
+    /// The same of words of which few pass.
+    #[inline(always)]
+    fn add_side_by_side(&mut self, window: u64, at: u32, numbers: Range<usize>) {
+        for first in numbers.clone().step_by(SIDE_LANES) {
+            let others = self.words.windows[first..].first_chunk();
+            let others = others.expect("there are more windows than words");
+            let count = SIDE_LANES.min(numbers.end - first);
+            let mut passing = self.filter.passing(window, (others, count));
+            while passing != 0 {
+                let number = first as u32 + passing.trailing_zeros();
+                self.pairs.push((number, at));
+                passing &= passing - 1;
+            }
+        }
     }
 }
 

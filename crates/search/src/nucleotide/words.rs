@@ -3,12 +3,11 @@
 use std::ops::{Range, RangeInclusive};
 
 use gyrase_align::arch::BEFORE;
-use gyrase_align::packed::{Packed, WINDOW, differing};
+use gyrase_align::packed::{Packed, WINDOW};
 use gyrase_align::residue::BORDER;
 use gyrase_work::prefetch;
 
 use super::coarse::{Coarse, bit};
-use super::filter::Filter;
 use super::options::Setting;
 use super::seed::Seed;
 use crate::Sequences;
@@ -178,19 +177,6 @@ impl Words {
         match self.windows.get(number) {
             Some(window) => *window,
             None => self.packed.window(self.position(number) - BEFORE),
-        }
-    }
-
-    /// Which of up to [`SIDE_LANES`] words pass the filter beside a window, a bit each.
-    #[inline(always)]
-    pub(super) fn passing(&self, filter: &Filter, window: u64, numbers: Range<usize>) -> u32 {
-        let windows = self.windows.get(numbers.start..);
-        match windows.and_then(|windows| windows.first_chunk()) {
-            Some(windows) => filter.passing(window, (windows, numbers.len())),
-            None => numbers.clone().fold(0, |found, number| {
-                let passes = filter.passes(differing(window ^ self.window(number)));
-                found | u32::from(passes) << (number - numbers.start)
-            }),
         }
     }
 
