@@ -10,14 +10,17 @@
 
 mod anchors;
 mod inserts;
+mod known;
 mod links;
 mod overlaps;
 mod paths;
 mod resolve;
 
+use gyrase_fabric::{FabricError, Numbers, World};
+
 use crate::among::Among;
 use crate::config::{AssemblyError, Sample};
-use crate::graph::Graph;
+use crate::graph::SharedGraph;
 use crate::reads::Reads;
 
 pub use inserts::Inserts;
@@ -48,33 +51,61 @@ pub struct PairJoins {
 /// # Errors
 /// Another process failed, or somebody cancelled.
 pub fn resolve(
-    mut graph: Graph,
+    mut graph: SharedGraph,
     reads: &Reads,
     sample: Sample,
     among: &Among,
-) -> Result<(Graph, PairJoins), AssemblyError> {
-    let mut resolved = PairJoins::default();
+) -> Result<(SharedGraph, PairJoins), AssemblyError> {
+    let (mut resolved, world) = (PairJoins::default(), among.world);
     for round in 0..=ROUNDS {
         let found = links::find(&graph, reads, among)?;
         let Some(inserts) = Inserts::of(&found.inserts) else {
             break;
         };
-        let (mut joins, open) = paths::joins(&graph, &found.links, &inserts, sample);
+        let (joins, open) = paths::joins(&graph, &found.links, &inserts, sample, among)?;
+        let mut joins = of_all(joins, world)?;
         if sample.is_mixed() {
-            let ends = overlaps::overlapping(&graph, &found.links, &inserts);
+            let ends = overlaps::overlapping(&graph, &found.links, &inserts, among)?;
+            let ends = of_all(ends, world)?;
             resolved.overlapping += ends.len() as u64;
             joins.extend(ends);
         }
         resolved.inserts.get_or_insert(inserts);
-        resolved.open = open;
+        resolved.open = of_all(open, world)?;
         // What stays open is told of the last graph.
         if joins.is_empty() || round == ROUNDS {
             break;
         }
         resolved.pairs.extend(joins.iter().map(|join| join.pairs));
-        let (next, freed) = resolve::apply(&graph, &joins);
-        (graph, resolved.freed) = (next, resolved.freed + freed);
+        let (next, freed) = resolve::apply(&graph.whole(world)?, &joins);
+        resolved.freed += freed;
+        graph = SharedGraph::share_of(next, world)?;
     }
     resolved.pairs.sort_unstable();
     Ok((graph, resolved))
+}
+
+/// Those of all processes, in the order of ranks.
+///
+/// Collective.
+fn of_all<J: Numbers>(own: Vec<J>, world: &dyn World) -> Result<Vec<J>, FabricError> {
+    if world.ranks() == 1 {
+        return Ok(own);
+    }
+    let mut numbers = Vec::new();
+    own.iter().for_each(|join| join.put(&mut numbers));
+    let bytes: Vec<u8> = numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
+    let mut all = Vec::new();
+    for bytes in world.all_gather(&bytes)? {
+        let words = bytes.as_chunks().0.iter();
+        let numbers: Vec<u64> = words.map(|word| u64::from_le_bytes(*word)).collect();
+        let mut numbers = numbers.into_iter();
+        while numbers.len() > 0 {
+            all.push(J::take(&mut numbers));
+        }
+    }
+    Ok(all)
 }

@@ -17,7 +17,7 @@ use crate::checkpoint::{Checkpoints, Resumed, State};
 use crate::clean::{Errors, clean};
 use crate::config::{AssemblyError, Config, Library, Sample};
 use crate::foreign::{AdapterReads, phix};
-use crate::graph::{Graph, Pieces, Way, compact_among, shape_of};
+use crate::graph::{Graph, Pieces, SharedGraph, Way, compact_among, shape_of};
 use crate::longer::longer;
 use crate::mercy::{Mercy, merciful};
 use crate::pairs::{PairJoins, resolve};
@@ -139,6 +139,7 @@ pub fn run_in(
         true => resolve(graph, &reads, config.sample, among)?,
         false => (graph, PairJoins::default()),
     };
+    let graph = graph.whole(world)?;
     let State { depth, stages, .. } = state;
     Ok(Assembled {
         phix: phix(&graph),
@@ -163,7 +164,7 @@ fn contigs_of(
     state: &mut State,
     sample: Sample,
     among: &Among,
-) -> Result<(Graph, Mixed), AssemblyError> {
+) -> Result<(SharedGraph, Mixed), AssemblyError> {
     let graph = std::mem::take(&mut state.graph);
     let of_many = Mixed {
         spared: state.spared,
@@ -172,7 +173,7 @@ fn contigs_of(
         graph: None,
     };
     if sample != WITHOUT_STRAINS {
-        return Ok((graph.whole(among.world)?, of_many));
+        return Ok((graph, of_many));
     }
     let (without, strains) = collapsed(graph.clone(), strains::AT_THE_END, among)?;
     let of_many = Mixed {
@@ -180,7 +181,7 @@ fn contigs_of(
         graph: Some(graph.whole(among.world)?),
         ..of_many
     };
-    Ok((without.whole(among.world)?, of_many))
+    Ok((without, of_many))
 }
 
 /// The same with threads that its memory is enough for.

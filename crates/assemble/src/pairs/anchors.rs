@@ -7,39 +7,57 @@ use gyrase_fabric::{look_up, tell};
 use gyrase_kmer::{Kmer, mix};
 use gyrase_work::{in_threads, run_of};
 
-use super::links::{ANCHOR, Begin, NEIGHBOURS};
 use crate::Error;
-use crate::among::{Among, pair, unpair};
+use crate::among::Among;
 use crate::config::AssemblyError;
-use crate::graph::{Graph, Way, kmer_of};
+use crate::graph::{SharedGraph, Way, kmer_of};
 use crate::minimizers::{Minimizers, Scheme};
 use crate::over_bins::over_bins;
 use crate::places::{self, Places};
 use crate::reads::{NONE, ReadBlocks};
 
+/// Bases of an anchor, where the k-mers of the graph have as many.
+pub const ANCHOR: usize = 31;
+/// Neighbouring k-mers of which one is an anchor: an index of all takes more than the graph does.
+pub const NEIGHBOURS: usize = 2;
 /// Anchors that a process tells of at a time.
 const TOLD: usize = 1 << 18;
 /// Blocks of reads that are looked up at a time.
 const BLOCKS: usize = 16;
 /// The answer where there is no anchor.
-const NOWHERE: [u8; 8] = [u8::MAX; 8];
+const NOWHERE: [u8; PLACE] = [u8::MAX; PLACE];
+
+/// Where a read begins.
+#[derive(Clone, Copy)]
+pub struct Begin {
+    /// The way, among those of all processes.
+    pub way: Way,
+    /// Bases of the way before the read, negative where it begins before the way.
+    pub offset: i64,
+    /// Bases of the way.
+    pub length: i64,
+}
 
 /// The anchors of a graph that fall to a process.
 pub struct Anchors<'g> {
-    graph: &'g Graph,
     scheme: Scheme,
     all: Vec<Anchor>,
     places: Places,
     among: &'g Among<'g>,
 }
 
-/// A k-mer in its canonical form, and where in a way it begins so.
+/// A k-mer in its canonical form, and where in a way of so many bases it begins so.
 #[derive(Clone, Copy)]
 struct Anchor {
     kmer: u64,
     way: u32,
     offset: u32,
+    length: u32,
 }
+
+/// Bytes of an anchor as it travels, and of where one is.
+const ANCHOR_BYTES: usize = 8 + PLACE;
+const PLACE: usize = 12;
 
 /// A read of which the anchor is looked for.
 #[derive(Clone)]
@@ -51,18 +69,17 @@ struct Mate {
 }
 
 impl<'g> Anchors<'g> {
-    /// Those of a graph that all processes have.
+    /// Those of a graph.
     ///
     /// Collective.
     ///
     /// # Errors
     /// The graph is too large, or another process failed.
-    pub fn of(graph: &'g Graph, among: &'g Among) -> Result<Anchors<'g>, Error> {
+    pub fn of(graph: &SharedGraph, among: &'g Among) -> Result<Anchors<'g>, Error> {
         let (world, ranks) = (among.world, among.world.ranks());
         let scheme = Scheme::new(ANCHOR.min(graph.k()), NEIGHBOURS);
-        let bases = run_of(graph.total(), world.rank(), ranks);
-        let nodes = graph.first_from(bases.start)..graph.first_from(bases.end);
-        let mut own = nodes.flat_map(|node| anchors(graph, scheme, Way::forward(node)));
+        let nodes = graph.own().nodes();
+        let mut own = nodes.flat_map(|way| anchors(graph, scheme, way));
         let mut all = Vec::new();
         loop {
             let word = |anchor: Anchor| (owner(anchor.kmer, ranks), anchor.to_bytes());
@@ -82,7 +99,6 @@ impl<'g> Anchors<'g> {
             share.for_each(|place| places.add(mix(all[place].kmer), place as u32, are_same));
         });
         Ok(Anchors {
-            graph,
             scheme,
             all,
             places,
@@ -170,49 +186,59 @@ impl<'g> Anchors<'g> {
     }
 
     /// The one place of an anchor, if it is in one alone.
-    fn answer(&self, kmer: u64) -> [u8; 8] {
+    fn answer(&self, kmer: u64) -> [u8; PLACE] {
         let mut found = self.places.of(mix(kmer));
         let own = found.find(|found| self.all[found.0 as usize].kmer == kmer);
         match own {
-            Some((place, true)) => {
-                let Anchor { way, offset, .. } = self.all[place as usize];
-                pair([way, offset])
-            }
+            Some((place, true)) => self.all[place as usize].place(),
             _ => NOWHERE,
         }
     }
 
     /// Where a read begins that has an anchor in this direction at a place.
-    fn begin(&self, answer: [u8; 8], at: usize, is_forward: bool) -> Begin {
-        let [way, offset] = unpair(answer).map(|number| number as usize);
-        let (way, at) = (Way::of_index(way), at as i64);
-        match is_forward {
-            true => (way, offset as i64 - at),
-            false => {
-                let back = self.graph.length(way) - self.scheme.k() - offset;
-                (way.flipped(), back as i64 - at)
-            }
+    fn begin(&self, answer: [u8; PLACE], at: usize, is_forward: bool) -> Begin {
+        let number = |number: usize| u32::from_le_bytes(answer.as_chunks().0[number]) as usize;
+        let [way, offset, length] = [0, 1, 2].map(number);
+        let (way, offset) = match is_forward {
+            true => (Way::of_index(way), offset),
+            false => (
+                Way::of_index(way).flipped(),
+                length - self.scheme.k() - offset,
+            ),
+        };
+        Begin {
+            way,
+            offset: offset as i64 - at as i64,
+            length: length as i64,
         }
     }
 }
 
 impl Anchor {
-    fn to_bytes(self) -> [u8; 16] {
-        let mut bytes = [0; 16];
-        bytes[..8].copy_from_slice(&self.kmer.to_le_bytes());
-        bytes[8..].copy_from_slice(&pair([self.way, self.offset]));
+    fn place(self) -> [u8; PLACE] {
+        let mut bytes = [0; PLACE];
+        let numbers = [self.way, self.offset, self.length];
+        for (bytes, number) in bytes.as_chunks_mut().0.iter_mut().zip(numbers) {
+            *bytes = number.to_le_bytes();
+        }
         bytes
     }
 
-    fn of_bytes(bytes: [u8; 16]) -> Anchor {
-        let &[kmer, place] = bytes.as_chunks().0 else {
-            unreachable!("16 bytes are two times 8");
-        };
-        let [way, offset] = unpair(place);
+    fn to_bytes(self) -> [u8; ANCHOR_BYTES] {
+        let mut bytes = [0; ANCHOR_BYTES];
+        bytes[..8].copy_from_slice(&self.kmer.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.place());
+        bytes
+    }
+
+    fn of_bytes(bytes: [u8; ANCHOR_BYTES]) -> Anchor {
+        let (kmer, place) = bytes.split_first_chunk().expect("a k-mer and its place");
+        let number = |number: usize| u32::from_le_bytes(place.as_chunks().0[number]);
         Anchor {
-            kmer: u64::from_le_bytes(kmer),
-            way,
-            offset,
+            kmer: u64::from_le_bytes(*kmer),
+            way: number(0),
+            offset: number(1),
+            length: number(2),
         }
     }
 }
@@ -237,20 +263,22 @@ impl Mate {
     }
 }
 
-/// The anchors of a node.
-fn anchors(graph: &Graph, scheme: Scheme, way: Way) -> impl Iterator<Item = Anchor> {
-    let (k, bases) = (scheme.k(), graph.bases(way));
-    scheme.kept(graph.codes(way)).map(move |(_, at)| {
+/// The anchors of a node of this process.
+fn anchors(graph: &SharedGraph, scheme: Scheme, way: Way) -> impl Iterator<Item = Anchor> {
+    let (k, bases) = (scheme.k(), graph.own().bases(way));
+    let number = graph.number(way);
+    scheme.kept(bases.codes()).map(move |(_, at)| {
         let window: Kmer<1> = bases.kmer(at, k);
         let kmer = window.canonical(k);
         let (way, offset) = match kmer == window {
-            true => (way, at),
-            false => (way.flipped(), bases.len() - k - at),
+            true => (number, at),
+            false => (number.flipped(), bases.len() - k - at),
         };
         Anchor {
             kmer: kmer.0[0],
             way: way.index() as u32,
             offset: offset as u32,
+            length: bases.len() as u32,
         }
     })
 }

@@ -2,26 +2,18 @@
 
 use std::collections::HashMap;
 
-use gyrase_fabric::{FabricError, World};
-use gyrase_kmer::mix;
-
-use super::anchors::Anchors;
+use super::anchors::{ANCHOR, Anchors, Begin, NEIGHBOURS};
 use crate::among::Among;
 use crate::config::AssemblyError;
-use crate::graph::{Graph, Way};
+use crate::graph::{Graph, SharedGraph, Way};
 use crate::index::Index;
 use crate::over_bins::over_bins;
 use crate::reads::{Block, ReadBlocks};
-use crate::together::summed;
 
-/// Bases of an anchor, where the k-mers of the graph have as many.
-pub const ANCHOR: usize = 31;
-/// Neighbouring k-mers of which one is an anchor: an index of all takes more than the graph does.
-pub const NEIGHBOURS: usize = 2;
 /// Bases of the longest fragment that is measured.
 const LONGEST: usize = 4096;
 /// Fragments are measured in nodes of so many bases or more: short ones hold short fragments only.
-const LONG: usize = 2 * LONGEST;
+const LONG: i64 = 2 * LONGEST as i64;
 
 /// Fragments that go from one node to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,19 +24,16 @@ pub struct Link {
     pub bases: i64,
 }
 
-/// Links by the ways that they leave and enter, in both directions.
+/// Links by the ways that they leave and enter.
 pub type Links = HashMap<(Way, Way), Link>;
 
 /// What mates say.
 pub struct Found {
     /// How many fragments within long nodes have each length.
     pub inserts: Vec<u64>,
-    /// Fragments between nodes.
+    /// Fragments between nodes, in both directions: those that leave nodes of this process.
     pub links: Links,
 }
-
-/// The way that a read begins in, and how many bases behind its first.
-pub type Begin = (Way, i64);
 
 /// Finds all mates.
 ///
@@ -52,19 +41,16 @@ pub type Begin = (Way, i64);
 ///
 /// # Errors
 /// The graph is too large, another process failed, or somebody cancelled.
-pub fn find(graph: &Graph, reads: &dyn ReadBlocks, among: &Among) -> Result<Found, AssemblyError> {
+pub fn find(
+    graph: &SharedGraph,
+    reads: &dyn ReadBlocks,
+    among: &Among,
+) -> Result<Found, AssemblyError> {
     among.progress.start("pairs", reads.count() as u64);
-    let mut all = match among.world.ranks() {
-        1 => Found::here(graph, reads, among)?,
-        _ => Found::of_processes(graph, reads, among)?,
-    };
-    let flipped: Vec<_> = all
-        .links
-        .iter()
-        .map(|(&(from, to), &link)| ((to.flipped(), from.flipped()), link))
-        .collect();
-    all.links.extend(flipped);
-    Ok(all)
+    match among.world.ranks() {
+        1 => Found::here(graph.own(), reads, among),
+        _ => Found::of_processes(graph, reads, among),
+    }
 }
 
 impl Default for Found {
@@ -89,7 +75,14 @@ impl Found {
         };
         let found = over_bins(states, &blocks, among.progress, find)?;
         let mut all = Found::default();
-        found.into_iter().for_each(|one| all.add(one));
+        for one in found {
+            let inserts = all.inserts.iter_mut().zip(one.inserts);
+            inserts.for_each(|(sum, more)| *sum += more);
+            one.links.into_iter().for_each(|(key, more)| {
+                all.add(key, more);
+                all.add(turned(key), more);
+            });
+        }
         Ok(all)
     }
 
@@ -97,14 +90,26 @@ impl Found {
     ///
     /// Collective.
     fn of_processes(
-        graph: &Graph,
+        graph: &SharedGraph,
         reads: &dyn ReadBlocks,
         among: &Among,
     ) -> Result<Found, AssemblyError> {
-        let mut all = Found::default();
+        let mut own = Found::default();
         let anchors = Anchors::of(graph, among)?;
-        anchors.for_each_pair(reads, |one, other| all.pair(graph, one, other))?;
-        all.of_all(among.world)?;
+        anchors.for_each_pair(reads, |one, other| own.pair(one, other))?;
+        drop(anchors);
+        let mut all = Found {
+            inserts: among.world.sum(&own.inserts)?,
+            links: Links::new(),
+        };
+        let both = |(key, link): (&(Way, Way), &Link)| [(*key, *link), (turned(*key), *link)];
+        let links: Vec<_> = own.links.iter().flat_map(both).collect();
+        let word =
+            |(key, link): ((Way, Way), Link)| (graph.owner(key.0.node()), link.to_bytes(key));
+        among.tell(&links, word, |bytes| {
+            let (key, link) = Link::of_bytes(bytes);
+            all.add(key, link);
+        })?;
         Ok(all)
     }
 
@@ -117,23 +122,28 @@ impl Found {
             // Where the read would begin in the way, whatever is before its anchor.
             let place = || {
                 let (at, way, offset) = index.first_of(read, minimizers)?;
-                Some((way, offset as i64 - at as i64))
+                Some(Begin {
+                    way,
+                    offset: offset as i64 - at as i64,
+                    length: graph.length(way) as i64,
+                })
             };
             if !is_second {
                 first = place();
             } else if let (Some(one), Some(other)) = (first, place()) {
-                self.pair(graph, one, other);
+                self.pair(one, other);
             }
             is_second = !is_second;
         });
     }
 
     /// Adds a fragment whose strands begin so.
-    fn pair(&mut self, graph: &Graph, (from, start): Begin, (back, end): Begin) {
-        let (to, end) = (back.flipped(), graph.length(back) as i64 - end);
-        if from == to && end > start {
-            let length = (end - start) as usize;
-            if graph.length(from) >= LONG && length <= LONGEST {
+    fn pair(&mut self, one: Begin, other: Begin) {
+        let (from, to) = (one.way, other.way.flipped());
+        let end = other.length - other.offset;
+        if from == to && end > one.offset {
+            let length = (end - one.offset) as usize;
+            if one.length >= LONG && length <= LONGEST {
                 self.inserts[length] += 1;
             }
             return;
@@ -141,41 +151,48 @@ impl Found {
         if from.node() == to.node() {
             return;
         }
-        let key = (from, to).min((to.flipped(), from.flipped()));
+        let link = Link {
+            pairs: 1,
+            bases: one.length - one.offset + end,
+        };
+        self.add((from, to).min(turned((from, to))), link);
+    }
+
+    fn add(&mut self, key: (Way, Way), more: Link) {
         let link = self.links.entry(key).or_default();
-        link.pairs += 1;
-        link.bases += graph.length(from) as i64 - start + end;
+        link.pairs += more.pairs;
+        link.bases += more.bases;
+    }
+}
+
+/// The same edge or link in the other direction.
+pub fn turned((from, to): (Way, Way)) -> (Way, Way) {
+    (to.flipped(), from.flipped())
+}
+
+/// Bytes of a link as it travels.
+const LINK: usize = 24;
+
+impl Link {
+    /// With its ways, as it travels.
+    pub fn to_bytes(self, (from, to): (Way, Way)) -> [u8; LINK] {
+        let mut bytes = [0; LINK];
+        bytes[..4].copy_from_slice(&from.to_bytes());
+        bytes[4..8].copy_from_slice(&to.to_bytes());
+        bytes[8..16].copy_from_slice(&self.pairs.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.bases.to_le_bytes());
+        bytes
     }
 
-    /// Makes it what all processes found.
-    ///
-    /// Collective.
-    fn of_all(&mut self, world: &dyn World) -> Result<(), FabricError> {
-        self.inserts = world.sum(&self.inserts)?;
-        let row = |(&(from, to), link): (&(Way, Way), &Link)| {
-            let key = (from.index() as u64) << 32 | to.index() as u64;
-            (mix(key), [key], [link.pairs, link.bases as u64])
+    /// What [`to_bytes`](Link::to_bytes) made.
+    pub fn of_bytes(bytes: [u8; LINK]) -> ((Way, Way), Link) {
+        let word = |at: usize| bytes.as_chunks::<8>().0[at];
+        let ways = [0, 1].map(|way| Way::of_bytes(bytes.as_chunks().0[way]));
+        let link = Link {
+            pairs: u64::from_le_bytes(word(1)),
+            bases: i64::from_le_bytes(word(2)),
         };
-        let own: Vec<_> = self.links.iter().map(row).collect();
-        let all = summed(world, &own)?.into_iter();
-        let link = |([key], [pairs, bases]): ([u64; 1], [u64; 2])| {
-            let ways = [key >> 32, key & u64::from(u32::MAX)];
-            let [from, to] = ways.map(|index| Way::of_index(index as usize));
-            let bases = bases as i64;
-            ((from, to), Link { pairs, bases })
-        };
-        self.links = all.map(link).collect();
-        Ok(())
-    }
-
-    fn add(&mut self, other: Found) {
-        let inserts = self.inserts.iter_mut().zip(other.inserts);
-        inserts.for_each(|(sum, more)| *sum += more);
-        for (key, more) in other.links {
-            let link = self.links.entry(key).or_default();
-            link.pairs += more.pairs;
-            link.bases += more.bases;
-        }
+        (ways.into(), link)
     }
 }
 
@@ -184,7 +201,7 @@ mod tests {
     use std::borrow::Cow;
 
     use gyrase_fabric::testing::run;
-    use gyrase_fabric::{Alone, Steal, World};
+    use gyrase_fabric::{Alone, FabricError, Steal, World};
     use gyrase_work::Progress;
     use proptest::prelude::*;
 
@@ -232,7 +249,7 @@ mod tests {
             kmers.dedup();
             kmers.iter().for_each(|kmer| pieces.push(kmer, 1));
             let graph = compact(k, &pieces, 1);
-            let blocks: Vec<Vec<Vec<u8>>> = fragments.iter().map(|&(start, length, read, wrong, flips)| {
+            let blocks = fragments.iter().map(|&(start, length, read, wrong, flips)| {
                 let end = (start + length).min(genome.len());
                 let mut fragment = genome[start.min(end - 1)..end].to_vec();
                 if let Some(code) = fragment.get_mut(wrong) {
@@ -244,7 +261,8 @@ mod tests {
                     mates.reverse();
                 }
                 mates.to_vec()
-            }).collect();
+            });
+            let blocks: Vec<Vec<Vec<u8>>> = blocks.collect();
             let reads = Reads::of_blocks(&blocks);
             let share = |rank: usize, ranks: usize| {
                 let own = (rank..reads.count()).step_by(ranks).collect();
@@ -252,17 +270,21 @@ mod tests {
             };
             let progress = Progress::default();
             let among = Among::of_test(&Alone, &progress);
-            let expected = find(&graph, &share(0, 1), &among).unwrap();
+            let expected = find(&SharedGraph::alone(graph.clone()), &share(0, 1), &among);
+            let expected = expected.unwrap();
             let made = run(ranks, Steal::default(), |process| {
                 let progress = Progress::default();
                 let among = Among::of_test(process, &progress);
-                find(&graph, &share(World::rank(process), ranks), &among)
+                let shared = SharedGraph::share_of(graph.clone(), process)?;
+                find(&shared, &share(World::rank(process), ranks), &among)
             });
+            let mut links = Links::new();
             for made in made {
                 let made = made.unwrap();
-                prop_assert_eq!(&made.links, &expected.links);
                 prop_assert_eq!(&made.inserts, &expected.inserts);
+                links.extend(made.links);
             }
+            prop_assert_eq!(&links, &expected.links);
         }
     }
 }

@@ -4,22 +4,51 @@
 
 use std::collections::HashMap;
 
+use gyrase_fabric::FabricError;
+
 use super::inserts::Inserts;
 use super::links::{Link, Links};
 use super::paths::Join;
-use crate::graph::{Graph, Way};
+use crate::among::Among;
+use crate::graph::{SharedGraph, Way};
+use crate::unitigs::records::{put_bases, take_bases};
+use crate::{BaseSlice, BaseString};
 
 /// Links that such a join needs: chance leads few mates to two ends that overlap.
 const LEAST_LINKS: u64 = 2;
 /// Bases that overlap, at least: two ends of a metagenome have as many by chance once in millions.
 const LEAST_BASES: usize = 11;
 
-/// The joins of dead ends that mates put together, and that overlap in one way alone.
-pub fn overlapping(graph: &Graph, links: &Links, inserts: &Inserts) -> Vec<Join> {
-    let is_dead = |way: Way| graph.next(way).is_empty();
-    let joins = links.iter().filter_map(|(&(from, to), &link)| {
-        let ends = link.pairs >= LEAST_LINKS && is_dead(from) && is_dead(to.flipped());
-        let overlap = ends.then(|| overlap(graph, (from, to), link, inserts))??;
+/// The joins of dead ends that mates put together, and that overlap in one way alone: those that
+/// begin at nodes of this process, in the order of these.
+///
+/// Collective.
+///
+/// # Errors
+/// Another process failed.
+pub fn overlapping(
+    graph: &SharedGraph,
+    links: &Links,
+    inserts: &Inserts,
+    among: &Among,
+) -> Result<Vec<Join>, FabricError> {
+    let own = graph.own();
+    let is_dead = |way: Way| own.next(graph.own_way(way)).is_empty();
+    let ends = links
+        .iter()
+        .filter(|(ways, link)| link.pairs >= LEAST_LINKS && is_dead(ways.0));
+    let mut ends: Vec<((Way, Way), Link)> = ends.map(|(&ways, &link)| (ways, link)).collect();
+    ends.sort_unstable_by_key(|end| end.0);
+    let heads = heads(graph, &ends, among)?;
+    let joins = ends.iter().filter_map(|&((from, to), link)| {
+        let head = heads.get(&to)?;
+        let tail = own.bases(graph.own_way(from));
+        let overlap = overlap(
+            graph.k(),
+            [tail, BaseSlice::of(head, 0..head.len())],
+            link,
+            inserts,
+        )?;
         Some(Join {
             from,
             path: Vec::new(),
@@ -34,21 +63,58 @@ pub fn overlapping(graph: &Graph, links: &Links, inserts: &Inserts) -> Vec<Join>
         *times.entry(join.from).or_default() += 1;
     }
     // Each is found from both of its ends.
-    let alone = |join: &Join| times[&join.from] == 1 && times[&join.to.flipped()] == 1;
-    let mut joins: Vec<Join> = joins
-        .into_iter()
-        .filter(|join| join.from < join.to.flipped() && alone(join))
-        .collect();
-    joins.sort_unstable_by_key(|join| join.from);
-    joins
+    let entered: Vec<Way> = joins.iter().map(|join| join.to.flipped()).collect();
+    let answers = among.ask(
+        &entered,
+        |way| graph.question(way),
+        |way| [u8::from(times.get(&Way::of_bytes(way)) == Some(&1))],
+    )?;
+    let alone = joins.into_iter().zip(answers).filter(|(join, is_alone)| {
+        join.from < join.to.flipped() && times[&join.from] == 1 && *is_alone == [1]
+    });
+    Ok(alone.map(|(join, _)| join).collect())
 }
 
-/// The only number of bases with which one way ends and the other begins, where fragments that lead
-/// from one to the other have a fitting length then.
-fn overlap(graph: &Graph, (from, to): (Way, Way), link: Link, inserts: &Inserts) -> Option<usize> {
-    let [before, behind] = [from, to].map(|way| graph.bases(way));
+/// The first bases of the ways that links lead to and nothing else does.
+///
+/// Collective.
+fn heads(
+    graph: &SharedGraph,
+    ends: &[((Way, Way), Link)],
+    among: &Among,
+) -> Result<HashMap<Way, BaseString>, FabricError> {
+    let mut ways: Vec<Way> = ends.iter().map(|end| end.0.1).collect();
+    ways.sort_unstable();
+    ways.dedup();
+    let (own, k) = (graph.own(), graph.k());
+    let answer = |way: Way, bytes: &mut Vec<u8>| {
+        let mut head = BaseString::default();
+        if own.next(way.flipped()).is_empty() {
+            own.bases(way).slice(0..k - 1).append_to(&mut head);
+        }
+        put_bases(&head, bytes);
+    };
+    let mut heads = HashMap::new();
+    let take = |way: Way, from: &mut &[u8]| {
+        let head = take_bases(from);
+        if !head.is_empty() {
+            heads.insert(way, head);
+        }
+    };
+    graph.ask(&ways, among.world, answer, take)?;
+    Ok(heads)
+}
+
+/// The only number of bases, below k, with which one sequence ends and the other begins, where
+/// fragments that lead from one to the other have a fitting length then.
+fn overlap(
+    k: usize,
+    [before, behind]: [BaseSlice; 2],
+    link: Link,
+    inserts: &Inserts,
+) -> Option<usize> {
     let meets = |&bases: &usize| before.behind(before.len() - bases) == behind.slice(0..bases);
-    let mut all = (LEAST_BASES..graph.k()).filter(meets);
+    let mut all = (LEAST_BASES..k).filter(meets);
     let (overlap, None) = (all.next()?, all.next()) else {
         return None;
     };
@@ -59,6 +125,9 @@ fn overlap(graph: &Graph, (from, to): (Way, Way), link: Link, inserts: &Inserts)
 
 #[cfg(test)]
 mod tests {
+    use gyrase_fabric::Alone;
+    use gyrase_work::Progress;
+
     use super::*;
     use crate::graph::{Pieces, compact};
 
@@ -87,7 +156,10 @@ mod tests {
             let link = Link { pairs, bases };
             let both = [(from, to), (to.flipped(), from.flipped())];
             let links = both.into_iter().map(|ways| (ways, link)).collect();
-            let joins = overlapping(&graph, &links, &inserts);
+            let progress = Progress::default();
+            let among = Among::of_test(&Alone, &progress);
+            let graph = SharedGraph::alone(graph);
+            let joins = overlapping(&graph, &links, &inserts, &among).unwrap();
             joins.iter().map(|join| join.overlap).collect::<Vec<_>>()
         };
         assert_eq!(joins(17, 2, 350), [17]);

@@ -1,9 +1,16 @@
 //! Which nodes follow each other, and by which way through the graph.
 
+use std::collections::HashMap;
+
+use gyrase_fabric::{FabricError, Numbers};
+
 use super::inserts::Inserts;
+use super::known::{Known, linked, typical};
 use super::links::{Link, Links};
+use crate::among::Among;
 use crate::config::Sample;
-use crate::graph::{Graph, Way};
+use crate::graph::{Halo, SharedGraph, Way};
+use crate::unitigs::records::take_number;
 
 /// Links that a join needs.
 const LEAST_LINKS: u64 = 4;
@@ -42,80 +49,154 @@ pub struct OpenJoin {
     pub pairs: u64,
 }
 
-/// All joins, and what stays open.
+impl Numbers for Join {
+    fn put(&self, to: &mut Vec<u64>) {
+        let ways = [self.from, self.to].map(Way::index);
+        (ways, (self.overlap, self.pairs)).put(to);
+        self.path.len().put(to);
+        self.path.iter().for_each(|way| way.index().put(to));
+    }
+
+    fn take(from: &mut std::vec::IntoIter<u64>) -> Join {
+        let (ways, (overlap, pairs)) = <([usize; 2], (usize, u64))>::take(from);
+        let [first, to] = ways.map(Way::of_index);
+        let path = 0..usize::take(from);
+        Join {
+            from: first,
+            path: path.map(|_| Way::of_index(usize::take(from))).collect(),
+            overlap,
+            to,
+            pairs,
+        }
+    }
+}
+
+impl Numbers for OpenJoin {
+    fn put(&self, to: &mut Vec<u64>) {
+        let ways = [self.from, self.to].map(Way::index);
+        (ways, [self.gap as u64, self.pairs]).put(to);
+    }
+
+    fn take(from: &mut std::vec::IntoIter<u64>) -> OpenJoin {
+        let (ways, [gap, pairs]) = <([usize; 2], [u64; 2])>::take(from);
+        let [from, to] = ways.map(Way::of_index);
+        let gap = gap as i64;
+        OpenJoin {
+            from,
+            gap,
+            to,
+            pairs,
+        }
+    }
+}
+
+/// The joins that begin at nodes of this process, and what stays open there: in the order of these.
+///
+/// Collective.
+///
+/// # Errors
+/// Another process failed.
 pub fn joins(
-    graph: &Graph,
+    graph: &SharedGraph,
     links: &Links,
     inserts: &Inserts,
     sample: Sample,
-) -> (Vec<Join>, Vec<OpenJoin>) {
-    let resolver = Resolver::new(graph, links, inserts, sample);
+    among: &Among,
+) -> Result<(Vec<Join>, Vec<OpenJoin>), FabricError> {
+    let resolver = Resolver::new(graph, links, inserts, sample, among)?;
+    let wanted = resolver.agreed(among)?;
+    let behind = resolver.behind(&wanted, among)?;
+    let mut halo = Halo::around(graph, 1, among.world)?;
     let (mut joins, mut open) = (Vec::new(), Vec::new());
-    for from in graph.ways().filter(|&way| resolver.unique[way.node()]) {
-        let Some((to, gap, link)) = resolver.next(from) else {
-            continue;
-        };
-        let back = resolver.next(to.flipped());
-        // Each join is found from both of its ends.
-        if back.is_none_or(|back| back.0 != from.flipped()) || to.flipped() < from {
-            continue;
+    let mut left: Vec<(OpenJoin, Link)> = wanted;
+    loop {
+        let mut later = Vec::new();
+        for (join, link) in left {
+            let missed = halo.missed();
+            let paths = resolver.paths(&halo, join, link);
+            if halo.missed() > missed {
+                // What is not known was taken for nothing.
+                later.push((join, link));
+                continue;
+            }
+            let OpenJoin {
+                from, to, pairs, ..
+            } = join;
+            match paths.and_then(|paths| resolver.only(join, paths, &behind)) {
+                Some(path) => joins.push(Join {
+                    from,
+                    path,
+                    overlap: graph.k() - 1,
+                    to,
+                    pairs,
+                }),
+                None => open.push(join),
+            }
         }
-        match resolver.path(from, to, gap, link) {
-            Some(path) => joins.push(Join {
-                from,
-                path,
-                overlap: graph.k() - 1,
-                to,
-                pairs: link.pairs,
-            }),
-            None => open.push(OpenJoin {
-                from,
-                gap,
-                to,
-                pairs: link.pairs,
-            }),
+        left = later;
+        if among.sum(left.len())? == 0 {
+            joins.sort_unstable_by_key(|join| join.from);
+            open.sort_unstable_by_key(|join| join.from);
+            return Ok((joins, open));
         }
+        halo.grow(among.world)?;
     }
-    (joins, open)
 }
 
+/// Links from one way, by the ways that they lead to.
+type Ahead = Vec<(Way, Link)>;
+
 struct Resolver<'g> {
-    graph: &'g Graph,
-    links: &'g Links,
+    graph: &'g SharedGraph,
     inserts: &'g Inserts,
-    /// For each node whether a genome has it once, or may have it.
-    unique: Vec<bool>,
-    /// Whether that is for the coverage of two nodes to say, which then is about the same.
+    /// The nodes of links, by their numbers.
+    known: HashMap<usize, Known>,
+    /// What a genome has once has about the coverage of this; nothing where that is for the
+    /// coverage of two nodes to say, which then is about the same.
+    typical: Option<Known>,
     mixed: bool,
-    /// For each way the ways that links lead to.
-    ahead: Vec<Vec<(Way, Link)>>,
+    /// For each way of this process the ways that links lead to, ascending.
+    ahead: HashMap<Way, Ahead>,
 }
 
 impl<'g> Resolver<'g> {
+    /// Collective.
     fn new(
-        graph: &'g Graph,
-        links: &'g Links,
+        graph: &'g SharedGraph,
+        links: &Links,
         inserts: &'g Inserts,
         sample: Sample,
-    ) -> Resolver<'g> {
-        let mut ahead = vec![Vec::new(); 2 * graph.len()];
+        among: &Among,
+    ) -> Result<Resolver<'g>, FabricError> {
+        let mut ahead: HashMap<Way, Ahead> = HashMap::new();
         for (&(from, to), &link) in links {
-            ahead[from.index()].push((to, link));
+            ahead.entry(from).or_default().push((to, link));
         }
-        ahead
-            .iter_mut()
-            .for_each(|ahead| ahead.sort_unstable_by_key(|ahead| ahead.0));
-        Resolver {
-            unique: match sample {
-                Sample::Isolate => unique(graph),
-                Sample::Metagenome { .. } => long(graph),
-            },
+        let lists = ahead.values_mut();
+        lists.for_each(|ahead| ahead.sort_unstable_by_key(|ahead| ahead.0));
+        let typical = match sample {
+            Sample::Isolate => typical(graph, among)?,
+            Sample::Metagenome { .. } => None,
+        };
+        Ok(Resolver {
+            known: linked(graph, links, among)?,
             mixed: sample.is_mixed(),
+            typical,
             graph,
-            links,
             inserts,
             ahead,
-        }
+        })
+    }
+
+    fn known(&self, way: Way) -> &Known {
+        &self.known[&way.node()]
+    }
+
+    /// Whether a genome has a node once, or may have it: it is long enough for mates to tell.
+    fn is_unique(&self, way: Way) -> bool {
+        let known = self.known(way);
+        let is_once = |typical: &Known| known.is_once(typical);
+        known.length >= 2 * self.graph.k() && (self.mixed || self.typical.iter().any(is_once))
     }
 
     fn edge(&self) -> i64 {
@@ -123,7 +204,7 @@ impl<'g> Resolver<'g> {
     }
 
     fn gap(&self, from: Way, to: Way, link: Link) -> i64 {
-        let lengths = [from, to].map(|way| self.graph.length(way) as i64);
+        let lengths = [from, to].map(|way| self.known(way).length as i64);
         self.inserts
             .gap(link.pairs, link.bases, lengths, self.edge())
     }
@@ -131,18 +212,17 @@ impl<'g> Resolver<'g> {
     /// The next node that a genome has once, how far it is, and what says so; nothing where links
     /// contradict each other.
     fn next(&self, from: Way) -> Option<(Way, i64, Link)> {
-        let ahead = &self.ahead[from.index()];
-        let mut candidates: Vec<(Way, i64, Link)> = ahead
+        let mut candidates: Vec<(Way, i64, Link)> = self.ahead[&from]
             .iter()
-            .filter(|(to, link)| link.pairs >= LEAST_LINKS && self.unique[to.node()])
-            .filter(|(to, _)| !self.mixed || are_near(self.graph, from, *to))
+            .filter(|(to, link)| link.pairs >= LEAST_LINKS && self.is_unique(*to))
+            .filter(|(to, _)| !self.mixed || self.known(from).is_near(self.known(*to)))
             .map(|&(to, link)| (to, self.gap(from, to, link), link))
             .collect();
         let most = candidates.iter().map(|found| found.2.pairs).max()?;
         candidates.retain(|found| found.2.pairs * RARE >= most);
         candidates.sort_by_key(|&(to, gap, _)| (gap, to));
         let (first, others) = candidates.split_first()?;
-        let end = first.1 + self.graph.length(first.0) as i64;
+        let end = first.1 + self.known(first.0).length as i64;
         let behind = |other: &(Way, i64, Link)| {
             let doubt = self.inserts.doubt(first.2.pairs) + self.inserts.doubt(other.2.pairs);
             other.1 + self.edge() + doubt >= end
@@ -150,11 +230,83 @@ impl<'g> Resolver<'g> {
         others.iter().all(behind).then_some(*first)
     }
 
-    /// The only way between two nodes that is about as long as the gap.
-    fn path(&self, from: Way, to: Way, gap: i64, link: Link) -> Option<Vec<Way>> {
+    /// The nodes that are the next of each other, each two once: at the process of that with the
+    /// lesser number, in the order of these.
+    ///
+    /// Collective.
+    fn agreed(&self, among: &Among) -> Result<Vec<(OpenJoin, Link)>, FabricError> {
+        let mut ways: Vec<Way> = self.ahead.keys().copied().collect();
+        ways.retain(|&way| self.is_unique(way));
+        ways.sort_unstable();
+        let next = |&from: &Way| Some((from, self.next(from)?));
+        let nexts: HashMap<Way, _> = ways.iter().filter_map(next).collect();
+        let firsts: Vec<Way> = ways
+            .into_iter()
+            .filter(|way| nexts.contains_key(way))
+            .collect();
+        let question = |from: Way| self.graph.question(nexts[&from].0.flipped());
+        let answers = among.ask(&firsts, question, |way| {
+            let next = nexts.get(&Way::of_bytes(way));
+            next.map_or([u8::MAX; 4], |next| next.0.to_bytes())
+        })?;
+        let of_both = |(from, back): (Way, [u8; 4])| {
+            let (to, gap, link) = nexts[&from];
+            let is_agreed = back == from.flipped().to_bytes() && to.flipped() >= from;
+            let pairs = link.pairs;
+            is_agreed.then_some((
+                OpenJoin {
+                    from,
+                    gap,
+                    to,
+                    pairs,
+                },
+                link,
+            ))
+        };
+        Ok(firsts
+            .into_iter()
+            .zip(answers)
+            .filter_map(of_both)
+            .collect())
+    }
+
+    /// The links that lead back from where each join ends.
+    ///
+    /// Collective.
+    fn behind(
+        &self,
+        joins: &[(OpenJoin, Link)],
+        among: &Among,
+    ) -> Result<HashMap<Way, Ahead>, FabricError> {
+        let ends: Vec<Way> = joins.iter().map(|(join, _)| join.to.flipped()).collect();
+        let mut behind = HashMap::new();
+        let answer = |own: Way, bytes: &mut Vec<u8>| {
+            let ahead = self.ahead.get(&self.graph.number(own));
+            let ahead = ahead.map_or(&[][..], Vec::as_slice);
+            bytes.extend((ahead.len() as u64).to_le_bytes());
+            let link = |&(to, link): &(Way, Link)| link.to_bytes((own, to));
+            bytes.extend(ahead.iter().flat_map(link));
+        };
+        let take = |end: Way, from: &mut &[u8]| {
+            let links = (0..take_number(from)).map(|_| {
+                let (link, rest) = from.split_first_chunk().expect("as many as were told");
+                *from = rest;
+                let ((_, to), link) = Link::of_bytes(*link);
+                (to, link)
+            });
+            behind.insert(end, links.collect());
+        };
+        self.graph.ask(&ends, among.world, answer, take)?;
+        Ok(behind)
+    }
+
+    /// The ways between two nodes that are about as long as the gap; nothing where there is too
+    /// much to look at.
+    fn paths(&self, halo: &Halo, join: OpenJoin, link: Link) -> Option<Vec<Vec<Way>>> {
+        let OpenJoin { from, gap, to, .. } = join;
         let doubt = self.inserts.doubt(link.pairs);
         let mut search = Search {
-            graph: self.graph,
+            halo,
             to,
             range: gap - doubt..=gap + doubt,
             path: Vec::new(),
@@ -162,20 +314,29 @@ impl<'g> Resolver<'g> {
             steps: 0,
         };
         let overlap = self.graph.k() as i64 - 1;
-        search.from(from, -overlap)?;
-        match search.found.len() {
-            0 => None,
-            1 => search.found.pop(),
-            _ => self.supported(from, to, search.found),
-        }
+        search.from(halo.of_own(self.graph.own_way(from)), -overlap)?;
+        Some(search.found)
     }
 
-    /// The one of several paths that links of its inner nodes speak for, where none speaks for
-    /// another.
-    fn supported(&self, from: Way, to: Way, paths: Vec<Vec<Way>>) -> Option<Vec<Way>> {
+    /// The only one of some paths, or that of several for which links of its inner nodes speak,
+    /// where none speaks for another.
+    fn only(
+        &self,
+        OpenJoin { from, to, .. }: OpenJoin,
+        mut paths: Vec<Vec<Way>>,
+        behind: &HashMap<Way, Ahead>,
+    ) -> Option<Vec<Way>> {
+        if paths.len() < 2 {
+            return paths.pop();
+        }
+        let pairs = |ahead: Option<&Ahead>, to: Way| {
+            let ahead = ahead.map_or(&[][..], Vec::as_slice);
+            let place = ahead.binary_search_by_key(&to, |ahead| ahead.0);
+            place.map_or(0, |place| ahead[place].1.pairs)
+        };
         let links_of = |way: Way| {
-            let pairs = |key| self.links.get(&key).map_or(0, |link| link.pairs);
-            pairs((from, way)) + pairs((way, to))
+            let onward = pairs(self.ahead.get(&from), way);
+            onward + pairs(behind.get(&to.flipped()), way.flipped())
         };
         let for_path = |path: &Vec<Way>| {
             let own = path.iter().filter(|&way| {
@@ -191,13 +352,14 @@ impl<'g> Resolver<'g> {
             && others
                 .into_iter()
                 .all(|path| support[path] * RARE < support[best]);
-        clear.then(|| paths[best].clone())
+        clear.then(|| paths.swap_remove(best))
     }
 }
 
 /// Looks for ways between two nodes.
-struct Search<'g> {
-    graph: &'g Graph,
+struct Search<'h> {
+    halo: &'h Halo<'h>,
+    /// Ways are numbered among those of all.
     to: Way,
     range: std::ops::RangeInclusive<i64>,
     path: Vec<Way>,
@@ -209,70 +371,26 @@ impl Search<'_> {
     /// Goes on from a way, which ends so many bases behind the first. Nothing where there is too
     /// much to look at.
     fn from(&mut self, way: Way, at: i64) -> Option<()> {
-        for &next in self.graph.next(way) {
+        for &next in self.halo.next(way) {
             self.steps += 1;
             if self.steps > MOST_STEPS || self.found.len() > MOST_PATHS {
                 return None;
             }
-            if next == self.to {
+            let number = self.halo.number(next);
+            if number == self.to {
                 if self.range.contains(&at) {
                     self.found.push(self.path.clone());
                 }
                 continue;
             }
-            let overlap = self.graph.k() as i64 - 1;
-            let end = at + self.graph.length(next) as i64 - overlap;
+            // The bases behind the overlap.
+            let end = at + self.halo.kmers(next) as i64;
             if end <= *self.range.end() {
-                self.path.push(next);
+                self.path.push(number);
                 self.from(next, end)?;
                 self.path.pop();
             }
         }
         Some(())
     }
-}
-
-/// Whether two nodes may be of one genome, and in it as often: neither has more than eight fifths
-/// of the other's coverage.
-fn are_near(graph: &Graph, one: Way, other: Way) -> bool {
-    let of = |way: Way| (u128::from(graph.count(way)), u128::from(graph.kmers(way)));
-    let ((a, a_kmers), (b, b_kmers)) = (of(one), of(other));
-    let (a, b) = (a * b_kmers, b * a_kmers);
-    5 * a <= 8 * b && 5 * b <= 8 * a
-}
-
-/// For each node whether it is long enough for mates to tell where it is.
-fn long(graph: &Graph) -> Vec<bool> {
-    let is_long = |way: Way| graph.length(way) >= 2 * graph.k();
-    graph.nodes().map(is_long).collect()
-}
-
-/// For each node whether a genome has it once: it is long enough for mates to tell, and its
-/// coverage is near to what half of all bases have.
-fn unique(graph: &Graph) -> Vec<bool> {
-    let mut by_depth: Vec<Way> = graph.nodes().collect();
-    by_depth.sort_by(|&a, &b| {
-        let of = |way: Way| (u128::from(graph.count(way)), u128::from(graph.kmers(way)));
-        let ((a, a_kmers), (b, b_kmers)) = (of(a), of(b));
-        (a * b_kmers).cmp(&(b * a_kmers))
-    });
-    let all: u64 = by_depth.iter().map(|&way| graph.kmers(way)).sum();
-    let mut seen = 0;
-    let typical = by_depth.iter().find(|&&way| {
-        seen += graph.kmers(way);
-        2 * seen >= all
-    });
-    let Some(&typical) = typical else {
-        return Vec::new();
-    };
-    let (count, kmers) = (
-        u128::from(graph.count(typical)),
-        u128::from(graph.kmers(typical)),
-    );
-    let is_once = |way: Way| {
-        let (own, own_kmers) = (u128::from(graph.count(way)), u128::from(graph.kmers(way)));
-        let (own, typical) = (5 * own * kmers, own_kmers * count);
-        graph.length(way) >= 2 * graph.k() && own > 2 * typical && own < 7 * typical
-    };
-    graph.nodes().map(is_once).collect()
 }
