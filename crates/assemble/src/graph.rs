@@ -14,7 +14,7 @@ mod shared;
 
 pub use crate::way::Way;
 pub use beside::beside;
-pub use compact::{compact, linked};
+pub use compact::compact;
 pub use compact_among::compact_among;
 pub use edges::Edges;
 pub use halo::Halo;

@@ -77,9 +77,8 @@ pub fn resolve(
             break;
         }
         resolved.pairs.extend(joins.iter().map(|join| join.pairs));
-        let (next, freed) = resolve::apply(&graph.whole(world)?, &joins);
-        resolved.freed += freed;
-        graph = SharedGraph::share_of(next, world)?;
+        let (next, freed) = resolve::apply(graph, &joins, among)?;
+        (graph, resolved.freed) = (next, resolved.freed + freed);
     }
     resolved.pairs.sort_unstable();
     Ok((graph, resolved))

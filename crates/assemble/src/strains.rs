@@ -103,9 +103,9 @@ impl Collapse {
             goes: vec![false; own.len()],
             counts: own.nodes().map(|way| own.count(way)).collect(),
         };
-        tell(&goes, graph, among, |own, _| collapse.goes[own] = true)?;
-        tell(&added, graph, among, |own, share| {
-            collapse.counts[own] += share
+        graph.tell(&goes, among, |own, _| collapse.goes[own.node()] = true)?;
+        graph.tell(&added, among, |own, share| {
+            collapse.counts[own.node()] += share
         })?;
         Ok(collapse)
     }
@@ -120,8 +120,9 @@ fn first_takers(bubbles: &[Bubble], graph: &SharedGraph, among: &Among) -> Resul
     for bubble in bubbles {
         taken.extend(bubble.goes.iter().map(|&(way, _)| (way, bubble.order)));
     }
-    tell(&taken, graph, among, |own, order| {
-        first[own] = order.min(first[own])
+    graph.tell(&taken, among, |own, order| {
+        let first = &mut first[own.node()];
+        *first = order.min(*first);
     })?;
     let sides: Vec<Way> = bubbles.iter().flat_map(Bubble::sides).collect();
     let answers = among.ask(
@@ -135,33 +136,6 @@ fn first_takers(bubbles: &[Bubble], graph: &SharedGraph, among: &Among) -> Resul
         sides.min().unwrap_or(u64::MAX)
     };
     Ok(bubbles.iter().map(least).collect())
-}
-
-/// Tells the processes that have them something of nodes: `hear` is called with what is told of
-/// those of this one.
-///
-/// Collective.
-fn tell(
-    all: &[(Way, u64)],
-    graph: &SharedGraph,
-    among: &Among,
-    mut hear: impl FnMut(usize, u64),
-) -> Result<(), Error> {
-    let word = |(way, number): (Way, u64)| {
-        let mut bytes = [0; 12];
-        bytes[..4].copy_from_slice(&way.to_bytes());
-        bytes[4..].copy_from_slice(&number.to_le_bytes());
-        (graph.owner(way.node()), bytes)
-    };
-    let told = among.tell(all, word, |bytes| {
-        let (way, number) = bytes.split_first_chunk().expect("twelve bytes");
-        let number = number.try_into().expect("eight are left");
-        hear(
-            graph.own_way(Way::of_bytes(*way)).node(),
-            u64::from_le_bytes(number),
-        );
-    });
-    Ok(told?)
 }
 
 /// Edges from a node to what tells whether it is a side of a bubble.

@@ -46,33 +46,6 @@ fn edges<const W: usize>(graph: &Graph, threads: usize) -> Vec<(Way, Way)> {
     edges
 }
 
-/// The graph of some sequences of which not all follow each other that could: where one alone leads
-/// to another, and nothing else does, they are joined. Every edge is there in both directions.
-pub fn linked(k: usize, pieces: &Pieces, edges: &[(Way, Way)]) -> Graph {
-    let joins = Joins::of_edges(pieces.len(), edges);
-    let (mut chains, mut joined) = (vec![(0, false); 2 * pieces.len()], Pieces::default());
-    // The words of a k-mer do not matter where no overlap is looked for.
-    joins.for_each_chain::<1>(k, pieces, |chain, made| {
-        let turned = joined.push_chain(k, &made);
-        for way in chain {
-            chains[way.index()] = (joined.len() - 1, turned);
-            chains[way.flipped().index()] = (joined.len() - 1, !turned);
-        }
-    });
-    let (mut graph, places) = Graph::of(k, joined);
-    let at = |way: Way| {
-        let (chain, backward) = chains[way.index()];
-        let place = Way::forward(places[chain]);
-        if backward { place.flipped() } else { place }
-    };
-    let is_inner = |edge: &&(Way, Way)| joins.next(edge.0) == Some(edge.1);
-    let is_ring = |edge: &(Way, Way)| joins.start(edge.0).1;
-    let edges = edges.iter().filter(|edge| !is_inner(edge) || is_ring(edge));
-    let edges = edges.map(|&(from, to)| (at(from), at(to))).collect();
-    graph.set_edges(edges);
-    graph
-}
-
 /// Calls `each` for the pairs of ways that `find` adds for each overlap, in any order. Only a part
 /// of all ends is in memory at a time, which threads share.
 fn for_each_pair<const W: usize>(
@@ -225,23 +198,6 @@ impl Joins {
             joins.join(one, other);
             joins.join(other.flipped(), one.flipped());
         });
-        joins
-    }
-
-    fn of_edges(pieces: usize, edges: &[(Way, Way)]) -> Joins {
-        let mut ahead = vec![Vec::new(); 2 * pieces];
-        edges
-            .iter()
-            .for_each(|&(from, to)| ahead[from.index()].push(to));
-        let alone = |way: Way| match ahead[way.index()].as_slice() {
-            [other] if *other != way.flipped() => Some(*other),
-            _ => None,
-        };
-        let next = |way: Way| alone(way).filter(|other| alone(other.flipped()).is_some());
-        let mut joins = Joins::none(pieces);
-        for way in (0..2 * pieces).map(Way::of_index) {
-            joins.next[way.index()] = next(way).unwrap_or(way.flipped());
-        }
         joins
     }
 
@@ -480,16 +436,6 @@ mod tests {
                 graph.nodes().map(|way| graph.codes(way)).collect()
             };
             prop_assert_eq!(text(&graph), text(&again));
-            // Said of the edges instead of found.
-            let edges: Vec<(Way, Way)> = graph
-                .ways()
-                .flat_map(|way| graph.next(way).iter().map(move |&next| (way, next)))
-                .collect();
-            let same = linked(k, &graph.kept(|_| true), &edges);
-            prop_assert_eq!(text(&graph), text(&same));
-            for way in graph.ways() {
-                prop_assert_eq!(graph.next(way), same.next(way));
-            }
         }
     }
 }

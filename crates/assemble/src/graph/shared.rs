@@ -167,6 +167,32 @@ impl SharedGraph {
         Ok(())
     }
 
+    /// Tells the processes that have them something of nodes: `hear` is called with what is told of
+    /// those of this one.
+    ///
+    /// Collective.
+    pub fn tell(
+        &self,
+        all: &[(Way, u64)],
+        among: &Among,
+        mut hear: impl FnMut(Way, u64),
+    ) -> Result<(), FabricError> {
+        let word = |(way, number): (Way, u64)| {
+            let mut bytes = [0; 12];
+            bytes[..4].copy_from_slice(&way.to_bytes());
+            bytes[4..].copy_from_slice(&number.to_le_bytes());
+            (self.owner(way.node()), bytes)
+        };
+        among.tell(all, word, |bytes| {
+            let (way, number) = bytes.split_first_chunk().expect("twelve bytes");
+            let number = number.try_into().expect("eight are left");
+            hear(
+                self.own_way(Way::of_bytes(*way)),
+                u64::from_le_bytes(number),
+            );
+        })
+    }
+
     /// All of it, in every process.
     ///
     /// Collective.

@@ -1,72 +1,97 @@
 //! A graph in which nodes are joined.
+//!
+//! Every process knows all joins, and makes some of the chains: it asks for the nodes of these.
+//! What else is left of the graph is left to the processes that have it. The ends of chains are
+//! ends of nodes, so that the graph of all is made as that of any sequences.
 
 use std::collections::{HashMap, HashSet};
 
+use gyrase_kmer::{mix, with_words};
+
+use super::links::turned;
 use super::paths::Join;
-use crate::graph::{Graph, Pieces, Way, linked};
+use crate::among::{Among, pair, unpair};
+use crate::graph::{Pieces, SharedGraph, Way, compact_among, shape_of};
+use crate::unitigs::records::{put_bases, take_bases, take_number};
+use crate::{BaseSlice, BaseString, Error};
 
 /// The graph in which what `joins` says is one node. Nodes between stay where something else leads
 /// through them. And how often two nodes were joined since nothing else is left behind one and
 /// before the other.
-pub fn apply(graph: &Graph, joins: &[Join]) -> (Graph, u64) {
-    let chains = Chains::of(joins);
-    let left = Left::of(graph, joins);
-    let mut pieces = Pieces::default();
-    // Where each old way is at the end of a new one.
-    let mut ends: HashMap<Way, Way> = HashMap::new();
-    let mut counts: Vec<u64> = graph.nodes().map(|way| graph.count(way)).collect();
-    for chain in chains.all(graph) {
-        let (first, last) = (chain[0], chain[chain.len() - 1]);
-        let piece = Way::forward(pieces.len());
-        ends.insert(last, piece);
-        ends.insert(first.flipped(), piece.flipped());
-        chains.push(graph, &chain, &mut counts, &mut pieces);
+///
+/// Collective. The joins are those of all processes.
+///
+/// # Errors
+/// Another process failed.
+pub fn apply(
+    graph: SharedGraph,
+    joins: &[Join],
+    among: &Among,
+) -> Result<(SharedGraph, u64), Error> {
+    let (k, next) = (graph.k(), Next::of(joins));
+    let chains = next.chains();
+    let gone = gone(&graph, joins, &chains, among)?;
+    let world = among.world;
+    let is_mine =
+        |chain: &&Chain| mix(chain.ways[0].node() as u64) as usize % world.ranks() == world.rank();
+    let mine: Vec<&Chain> = chains.iter().filter(is_mine).collect();
+    let nodes = Nodes::of(&graph, &next, &mine, among)?;
+    let (mut pieces, mut taken) = (Pieces::default(), Vec::new());
+    for chain in mine {
+        nodes.push(&next, chain, &mut taken, &mut pieces);
     }
-    for way in graph
-        .nodes()
-        .filter(|&way| left.stays(way) && !chains.has(way))
-    {
-        let piece = Way::forward(pieces.len());
-        ends.insert(way, piece);
-        ends.insert(way.flipped(), piece.flipped());
-        pieces.push_bases(graph.bases(way), counts[way.node()]);
-    }
-    let mut edges = Vec::new();
-    for way in graph.ways() {
-        for &next in graph.next(way) {
-            let (from, to) = (ends.get(&way), ends.get(&next.flipped()));
-            if let (Some(&from), Some(&to), true) = (from, to, left.edge_stays(way, next)) {
-                edges.push((from, to.flipped()));
-            }
+    let own = graph.own();
+    let mut counts: Vec<u64> = own.nodes().map(|way| own.count(way)).collect();
+    graph.tell(&taken, among, |way, taken| {
+        let count = &mut counts[way.node()];
+        *count = count.saturating_sub(taken);
+    })?;
+    for way in own.nodes() {
+        let number = graph.number(way);
+        if !gone.contains(&way.node()) && !next.has(number) {
+            pieces.push_bases(own.bases(way), counts[way.node()]);
         }
     }
-    let linked = linked(graph.k(), &pieces, &edges);
-    let freed = (pieces.len() - linked.len()) as u64;
-    (linked, freed)
+    drop((nodes, graph));
+    let all = among.sum(pieces.len())?;
+    let joined = with_words!(shape_of(k), W => compact_among::<W>(k, &pieces, among))?;
+    let freed = all - joined.len() as u64;
+    Ok((joined, freed))
 }
 
 /// What is joined to what.
-struct Chains<'j> {
+struct Next<'j> {
     /// The join behind each way, and whether it is read backward.
-    next: HashMap<Way, (&'j Join, bool)>,
+    joins: HashMap<Way, (&'j Join, bool)>,
 }
 
-impl<'j> Chains<'j> {
-    fn of(joins: &'j [Join]) -> Chains<'j> {
-        let mut next = HashMap::new();
-        for join in joins {
-            next.insert(join.from, (join, false));
-            next.insert(join.to.flipped(), (join, true));
+/// Nodes that are joined to each other.
+struct Chain {
+    /// The node with the least number is read forward.
+    ways: Vec<Way>,
+    /// A join leads from the last to the first, which has the least number: it is left out.
+    is_ring: bool,
+}
+
+impl<'j> Next<'j> {
+    fn of(joins: &'j [Join]) -> Next<'j> {
+        let both = |join: &'j Join| {
+            [
+                (join.from, (join, false)),
+                (join.to.flipped(), (join, true)),
+            ]
+        };
+        Next {
+            joins: joins.iter().flat_map(both).collect(),
         }
-        Chains { next }
     }
 
     fn has(&self, way: Way) -> bool {
-        self.next.contains_key(&way) || self.next.contains_key(&way.flipped())
+        self.joins.contains_key(&way) || self.joins.contains_key(&way.flipped())
     }
 
-    fn next(&self, way: Way) -> Option<Way> {
-        let &(join, backward) = self.next.get(&way)?;
+    fn way(&self, way: Way) -> Option<Way> {
+        let &(join, backward) = self.joins.get(&way)?;
         Some(if backward {
             join.from.flipped()
         } else {
@@ -74,107 +99,192 @@ impl<'j> Chains<'j> {
         })
     }
 
-    /// The nodes of each chain that a genome has once, in the order of their first.
-    fn all(&self, graph: &Graph) -> Vec<Vec<Way>> {
+    /// The join behind a way, and the nodes between, as they follow it.
+    fn behind(&self, way: Way) -> (&'j Join, Vec<Way>) {
+        let (join, backward) = self.joins[&way];
+        let mut path = join.path.clone();
+        if backward {
+            path.reverse();
+            path.iter_mut().for_each(|way| *way = way.flipped());
+        }
+        (join, path)
+    }
+
+    /// All chains, in the order of their least nodes.
+    fn chains(&self) -> Vec<Chain> {
+        let mut nodes: Vec<usize> = self.joins.keys().map(|way| way.node()).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
         let (mut seen, mut chains) = (HashSet::new(), Vec::new());
-        for way in graph.nodes().filter(|&way| self.has(way)) {
+        for way in nodes.into_iter().map(Way::forward) {
             if seen.contains(&way.node()) {
                 continue;
             }
             // Back to the beginning, or once around.
             let mut start = way.flipped();
-            while let Some(before) = self.next(start).filter(|&before| before != way.flipped()) {
+            while let Some(before) = self.way(start).filter(|&before| before != way.flipped()) {
                 start = before;
             }
-            let mut chain = Vec::new();
+            let mut ways = Vec::new();
             let mut at = Some(start.flipped());
             while let Some(way) = at.filter(|way| seen.insert(way.node())) {
-                chain.push(way);
-                at = self.next(way);
+                ways.push(way);
+                at = self.way(way);
             }
-            chains.push(chain);
+            chains.push(Chain {
+                is_ring: at == Some(ways[0]),
+                ways,
+            });
         }
         chains
     }
+}
 
-    /// Writes a chain as a piece; what it takes of the nodes between is taken off their counts.
-    fn push(&self, graph: &Graph, chain: &[Way], counts: &mut [u64], pieces: &mut Pieces) {
-        let overlap = graph.k() - 1;
-        let (mut codes, mut count) = (graph.codes(chain[0]), graph.count(chain[0]));
-        for two in chain.windows(2) {
-            let (join, backward) = self.next[&two[0]];
-            let mut path = join.path.clone();
-            if backward {
-                path.reverse();
-                path.iter_mut().for_each(|way| *way = way.flipped());
+/// The nodes that chains are made of, by their numbers: their bases, and the sums of their counts.
+struct Nodes {
+    k: usize,
+    nodes: HashMap<usize, (BaseString, u64)>,
+}
+
+impl Nodes {
+    /// Those of some chains.
+    ///
+    /// Collective.
+    fn of(
+        graph: &SharedGraph,
+        next: &Next,
+        chains: &[&Chain],
+        among: &Among,
+    ) -> Result<Nodes, Error> {
+        let mut ways = Vec::new();
+        for chain in chains {
+            ways.extend(&chain.ways);
+            for two in chain.ways.windows(2) {
+                ways.extend(next.behind(two[0]).1);
             }
-            let [one, other] = [two[0], two[1]].map(|way| (graph.count(way), graph.kmers(way)));
+        }
+        ways.iter_mut()
+            .for_each(|way| *way = Way::forward(way.node()));
+        ways.sort_unstable();
+        ways.dedup();
+        let (own, mut nodes) = (graph.own(), HashMap::new());
+        let answer = |way: Way, bytes: &mut Vec<u8>| {
+            let mut all = BaseString::default();
+            own.bases(way).append_to(&mut all);
+            bytes.extend(own.count(way).to_le_bytes());
+            put_bases(&all, bytes);
+        };
+        let take = |way: Way, from: &mut &[u8]| {
+            let count = take_number(from);
+            nodes.insert(way.node(), (take_bases(from), count));
+        };
+        graph.ask(&ways, among.world, answer, take)?;
+        Ok(Nodes {
+            k: graph.k(),
+            nodes,
+        })
+    }
+
+    /// Appends the bases of a way behind so many.
+    fn append(&self, way: Way, skip: usize, bases: &mut BaseString) {
+        let (own, _) = &self.nodes[&way.node()];
+        match way.is_backward() {
+            false => bases.append(own, skip..own.len()),
+            true => bases.append_reverse_complement(own, 0..own.len() - skip),
+        }
+    }
+
+    /// The sum of the counts of a node, and its k-mers.
+    fn counts(&self, way: Way) -> (u64, u64) {
+        let (bases, count) = &self.nodes[&way.node()];
+        (*count, (bases.len() + 1 - self.k) as u64)
+    }
+
+    /// Writes a chain as a piece, and notes what it takes of the counts of the nodes between.
+    fn push(&self, next: &Next, chain: &Chain, taken: &mut Vec<(Way, u64)>, pieces: &mut Pieces) {
+        let overlap = self.k - 1;
+        let (mut bases, mut count) = (BaseString::default(), self.counts(chain.ways[0]).0);
+        self.append(chain.ways[0], 0, &mut bases);
+        for two in chain.ways.windows(2) {
+            let (join, path) = next.behind(two[0]);
+            let [one, other] = [two[0], two[1]].map(|way| self.counts(way));
+            let depth_of = |kmers: u64| {
+                let share = u128::from(one.0 + other.0) * u128::from(kmers);
+                u64::try_from(share / u128::from(one.1 + other.1)).unwrap_or(u64::MAX)
+            };
             for way in path {
-                graph.bases(way).behind(overlap).append_codes(&mut codes);
-                let share = u128::from(one.0 + other.0) * u128::from(graph.kmers(way))
-                    / u128::from(one.1 + other.1);
-                let share = u64::try_from(share).unwrap_or(u64::MAX);
-                counts[way.node()] = counts[way.node()].saturating_sub(share);
+                self.append(way, overlap, &mut bases);
+                let share = depth_of(self.counts(way).1);
+                taken.push((way, share));
                 count += share;
             }
-            let next = graph.bases(two[1]);
-            next.behind(join.overlap).append_codes(&mut codes);
+            self.append(two[1], join.overlap, &mut bases);
             // No read has the k-mers across a shorter overlap: they are as often there as others.
-            let across = u128::from(one.0 + other.0) * (overlap - join.overlap) as u128
-                / u128::from(one.1 + other.1);
-            count += other.0 + u64::try_from(across).unwrap_or(u64::MAX);
+            count += other.0 + depth_of((overlap - join.overlap) as u64);
         }
-        pieces.push(&codes, count);
+        pieces.push_bases(BaseSlice::of(&bases, 0..bases.len()), count);
     }
 }
 
-/// What is left of the graph beside the joined.
-struct Left {
-    /// Edges that a join has, and nothing else.
-    used: HashSet<(Way, Way)>,
-    /// Nodes that are part of joins alone.
-    gone: HashSet<usize>,
-}
-
-impl Left {
-    fn of(graph: &Graph, joins: &[Join]) -> Left {
-        let mut left = Left {
-            used: HashSet::new(),
-            gone: HashSet::new(),
+/// The nodes of this process that nothing leads through any more, but joins.
+///
+/// Collective.
+fn gone(
+    graph: &SharedGraph,
+    joins: &[Join],
+    chains: &[Chain],
+    among: &Among,
+) -> Result<HashSet<usize>, Error> {
+    let (own, numbers) = (graph.own(), graph.own_numbers());
+    let rings = chains.iter().filter(|chain| chain.is_ring);
+    let ends = rings.flat_map(|ring| [ring.ways[0].flipped(), ring.ways[ring.ways.len() - 1]]);
+    let cut: HashSet<Way> = ends.collect();
+    // Edges of nodes of this process that a join has, and nothing else.
+    let mut used = HashSet::new();
+    let mut between = Vec::new();
+    for join in joins.iter().filter(|join| !cut.contains(&join.from)) {
+        // What a genome has once is left and entered once.
+        let first = join.path.first().copied().unwrap_or(join.to);
+        let last = join.path.last().copied().unwrap_or(join.from);
+        for edge in [(join.from, first), (last, join.to)] {
+            let both = [edge, turned(edge)].into_iter();
+            used.extend(both.filter(|edge| numbers.contains(&edge.0.node())));
+        }
+        let inner = join.path.iter().filter(|way| numbers.contains(&way.node()));
+        between.extend(inner.map(|&way| graph.own_way(way)));
+    }
+    between.sort_unstable_by_key(|way| way.node());
+    between.dedup_by_key(|way| way.node());
+    let mut gone = HashSet::new();
+    // What nothing else leads into, or out of, was there for the joins.
+    loop {
+        let is_open = |way: Way| {
+            let mut next = own.next(way).iter();
+            next.any(|&next| !used.contains(&(graph.number(way), next)))
         };
-        let mut between: Vec<Way> = Vec::new();
-        for join in joins {
-            // What a genome has once is left and entered once.
-            let first = join.path.first().copied().unwrap_or(join.to);
-            let last = join.path.last().copied().unwrap_or(join.from);
-            for edge in [(join.from, first), (last, join.to)] {
-                left.used.insert(edge);
-                left.used.insert((edge.1.flipped(), edge.0.flipped()));
-            }
-            between.extend(&join.path);
+        let is_through = |way: Way| is_open(way) && is_open(way.flipped());
+        let (stay, go): (Vec<Way>, Vec<Way>) =
+            between.into_iter().partition(|&way| is_through(way));
+        if among.sum(go.len())? == 0 {
+            return Ok(gone);
         }
-        // What nothing else leads into, or out of, was there for the joins.
-        loop {
-            let ends = |way: &&Way| {
-                let open = |way: Way| {
-                    let mut next = graph.next(way).iter();
-                    next.any(|&next| left.edge_stays(way, next))
-                };
-                left.stays(**way) && !(open(**way) && open(way.flipped()))
-            };
-            let more: Vec<usize> = between.iter().filter(ends).map(|way| way.node()).collect();
-            if more.is_empty() {
-                return left;
-            }
-            left.gone.extend(more);
-        }
-    }
-
-    fn stays(&self, way: Way) -> bool {
-        !self.gone.contains(&way.node())
-    }
-
-    fn edge_stays(&self, from: Way, to: Way) -> bool {
-        self.stays(from) && self.stays(to) && !self.used.contains(&(from, to))
+        let edges = go
+            .iter()
+            .flat_map(|&way| [way, way.flipped()])
+            .flat_map(|way| {
+                let from = graph.number(way);
+                own.next(way).iter().map(move |&to| turned((from, to)))
+            });
+        let edges: Vec<(Way, Way)> = edges.collect();
+        let word = |(from, to): (Way, Way)| {
+            let ways = [from, to].map(|way| way.index() as u32);
+            (graph.owner(from.node()), pair(ways))
+        };
+        among.tell(&edges, word, |edge| {
+            let [from, to] = unpair(edge).map(|index| Way::of_index(index as usize));
+            used.insert((from, to));
+        })?;
+        gone.extend(go.iter().map(|way| way.node()));
+        between = stay;
     }
 }
