@@ -78,7 +78,6 @@ impl Scheme {
 }
 
 /// The minimizers of a sequence, one after the other.
-#[derive(Clone, Copy)]
 pub struct Minimizers {
     window: Window,
     lowest: Least,
@@ -121,7 +120,6 @@ impl Minimizers {
 }
 
 /// The least of the last hashes.
-#[derive(Clone, Copy)]
 struct Least {
     neighbours: usize,
     hashes: [u64; MOST],

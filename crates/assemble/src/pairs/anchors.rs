@@ -3,9 +3,9 @@
 //! Each anchor of a node is at the process that its bases fall to. Processes ask for the first
 //! minimizers of their reads, and of reads of which that is no anchor for more of them.
 
-use gyrase_fabric::{look_up, tell};
+use gyrase_fabric::{all_to_all, tell};
 use gyrase_kmer::{Kmer, mix};
-use gyrase_work::{in_threads, run_of};
+use gyrase_work::{in_threads, prefetch, run_of};
 
 use crate::Error;
 use crate::among::Among;
@@ -24,6 +24,8 @@ pub const NEIGHBOURS: usize = 2;
 const TOLD: usize = 1 << 18;
 /// Blocks of reads that are looked up at a time.
 const BLOCKS: usize = 16;
+/// Anchors that are looked up at a time.
+const AT_ONCE: usize = 32;
 /// The answer where there is no anchor.
 const NOWHERE: [u8; PLACE] = [u8::MAX; PLACE];
 
@@ -60,11 +62,11 @@ const ANCHOR_BYTES: usize = 8 + PLACE;
 const PLACE: usize = 12;
 
 /// A read of which the anchor is looked for.
-#[derive(Clone)]
 struct Mate {
     codes: Vec<u8>,
-    /// Those that were not asked for.
+    /// Minimizers that were not asked for, and how many are next.
     left: Option<Minimizers>,
+    most: usize,
     begin: Option<Begin>,
 }
 
@@ -118,81 +120,108 @@ impl<'g> Anchors<'g> {
         mut each: impl FnMut(Begin, Begin),
     ) -> Result<(), AssemblyError> {
         let blocks: Vec<usize> = (0..reads.count()).collect();
-        let at_once = BLOCKS.max(self.among.threads);
-        let most = self.among.most(blocks.len().div_ceil(at_once))?;
-        let mut batches = blocks.chunks(at_once);
-        for _ in 0..most {
-            let states = vec![Vec::new(); self.among.threads];
+        let mut batches = blocks.chunks(BLOCKS.max(self.among.threads));
+        let mut open: Vec<[Mate; 2]> = Vec::new();
+        loop {
             let batch = batches.next().unwrap_or_default();
-            let mates = over_bins(states, batch, self.among.progress, |mates, block| {
-                let block = reads.get(block)?;
-                let mate = |reads: &[Vec<u8>]| {
-                    mates.extend(reads.iter().map(|codes| Mate::of(codes, &self.scheme)));
-                };
-                if block.paired {
-                    block.for_each_some(1, mate);
-                }
-                Ok::<_, AssemblyError>(())
-            })?;
-            let mut mates: Vec<Mate> = mates.into_iter().flatten().collect();
-            self.find(&mut mates)?;
-            for mates in mates.as_chunks().0 {
-                if let [Some(one), Some(other)] = mates.each_ref().map(|mate: &Mate| mate.begin) {
+            open.extend(self.pairs(reads, batch)?);
+            self.ask(&mut open)?;
+            open.retain(|mates| {
+                if let [Some(one), Some(other)] = mates.each_ref().map(|mate| mate.begin) {
                     each(one, other);
                 }
+                // Others have an anchor, or may have one.
+                let is_open = mates.iter().any(|mate| mate.begin.is_none());
+                is_open
+                    && mates
+                        .iter()
+                        .all(|mate| mate.begin.is_some() || mate.left.is_some())
+            });
+            if self.among.sum(open.len() + batches.len())? == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The pairs of some blocks.
+    fn pairs(
+        &self,
+        reads: &dyn ReadBlocks,
+        blocks: &[usize],
+    ) -> Result<impl Iterator<Item = [Mate; 2]> + use<>, AssemblyError> {
+        let states = (0..self.among.threads).map(|_| Vec::new()).collect();
+        let pairs = over_bins(states, blocks, self.among.progress, |pairs, block| {
+            let block = reads.get(block)?;
+            if block.paired {
+                block.for_each_some(2, |mates| {
+                    let mates = mates.as_chunks().0.iter();
+                    pairs.extend(mates.map(|mates: &[Vec<u8>; 2]| {
+                        mates.each_ref().map(|codes| Mate::of(codes, &self.scheme))
+                    }));
+                });
+            }
+            Ok::<_, AssemblyError>(())
+        })?;
+        Ok(pairs.into_iter().flatten())
+    }
+
+    /// Asks for the next minimizers of mates that have no anchor yet.
+    ///
+    /// Collective.
+    fn ask(&self, pairs: &mut [[Mate; 2]]) -> Result<(), Error> {
+        let ranks = self.among.world.ranks();
+        let (mut asked, mut questions) = (Vec::new(), vec![Vec::new(); ranks]);
+        for (number, mate) in pairs.as_flattened_mut().iter_mut().enumerate() {
+            mate.next(&self.scheme, |window, at| {
+                let (kmer, is_forward) = canonical(window);
+                let rank = owner(kmer, ranks);
+                asked.push((number, at, is_forward, rank));
+                questions[rank].extend(kmer.to_le_bytes());
+            });
+        }
+        let told = all_to_all(self.among.world, questions)?;
+        let shares = told.chunks(ranks.div_ceil(self.among.threads)).collect();
+        let answers = in_threads(shares, |some: &[Vec<u8>]| {
+            let answers = some.iter().map(|kmers| self.answers(kmers.as_chunks().0));
+            answers.collect::<Vec<_>>()
+        });
+        let answers = all_to_all(self.among.world, answers.concat())?;
+        let mut answers: Vec<_> = answers
+            .iter()
+            .map(|bytes| bytes.as_chunks().0.iter())
+            .collect();
+        for (number, at, is_forward, rank) in asked {
+            let answer = answers[rank].next().expect("an answer for each question");
+            let begin = &mut pairs.as_flattened_mut()[number].begin;
+            if begin.is_none() && *answer != NOWHERE {
+                *begin = Some(self.begin(*answer, at, is_forward));
             }
         }
         Ok(())
     }
 
-    /// Finds where reads begin that have an anchor.
-    ///
-    /// Collective.
-    fn find(&self, mates: &mut [Mate]) -> Result<(), Error> {
-        let ranks = self.among.world.ranks();
-        let mut most = 1;
-        loop {
-            let (mut asked, mut questions) = (Vec::new(), Vec::new());
-            for (number, mate) in mates.iter_mut().enumerate() {
-                for _ in 0..if mate.begin.is_none() { most } else { 0 } {
-                    let Some(at) = mate.next(&self.scheme) else {
-                        break;
-                    };
-                    let window = &mate.codes[at..at + self.scheme.k()];
-                    if !window.contains(&NONE) {
-                        let (kmer, is_forward) = canonical(window);
-                        asked.push((number, at, is_forward));
-                        questions.push((owner(kmer, ranks), kmer.to_le_bytes()));
-                    }
+    /// The one place of each anchor, if it is in one alone. Those of some are asked for at a time,
+    /// so that memory is waited for together.
+    fn answers(&self, kmers: &[[u8; 8]]) -> Vec<u8> {
+        let mut answers = Vec::with_capacity(kmers.len() * PLACE);
+        for some in kmers.chunks(AT_ONCE) {
+            let kmers = || some.iter().map(|kmer| u64::from_le_bytes(*kmer));
+            kmers().for_each(|kmer| self.places.prefetch(mix(kmer)));
+            for kmer in kmers() {
+                if let Some((place, _)) = self.places.of(mix(kmer)).next() {
+                    prefetch(&self.all, place as usize);
                 }
             }
-            let left = mates
-                .iter()
-                .filter(|mate| mate.left.is_some() && mate.begin.is_none());
-            if self.among.sum(left.count() + asked.len())? == 0 {
-                return Ok(());
+            for kmer in kmers() {
+                let mut found = self.places.of(mix(kmer));
+                let own = found.find(|found| self.all[found.0 as usize].kmer == kmer);
+                answers.extend(match own {
+                    Some((place, true)) => self.all[place as usize].place(),
+                    _ => NOWHERE,
+                });
             }
-            let answers = look_up(self.among.world, &questions, |kmer| {
-                self.answer(u64::from_le_bytes(kmer))
-            })?;
-            for ((number, at, is_forward), answer) in asked.into_iter().zip(answers) {
-                let begin = &mut mates[number].begin;
-                if begin.is_none() && answer != NOWHERE {
-                    *begin = Some(self.begin(answer, at, is_forward));
-                }
-            }
-            most *= 2;
         }
-    }
-
-    /// The one place of an anchor, if it is in one alone.
-    fn answer(&self, kmer: u64) -> [u8; PLACE] {
-        let mut found = self.places.of(mix(kmer));
-        let own = found.find(|found| self.all[found.0 as usize].kmer == kmer);
-        match own {
-            Some((place, true)) => self.all[place as usize].place(),
-            _ => NOWHERE,
-        }
+        answers
     }
 
     /// Where a read begins that has an anchor in this direction at a place.
@@ -248,18 +277,28 @@ impl Mate {
         Mate {
             codes: codes.to_vec(),
             left: scheme.minimizers(codes, 0),
+            most: 1,
             begin: None,
         }
     }
 
-    /// Where the next minimizer begins.
-    fn next(&mut self, scheme: &Scheme) -> Option<usize> {
-        let left = self.left.as_mut()?;
-        let (_, at) = left.least();
-        if left.go_on(scheme, &self.codes).is_none() {
-            self.left = None;
+    /// Calls `each` with the next minimizers and where they begin, as long as none is an anchor:
+    /// each time twice as many.
+    fn next(&mut self, scheme: &Scheme, mut each: impl FnMut(&[u8], usize)) {
+        for _ in 0..if self.begin.is_none() { self.most } else { 0 } {
+            let Some(left) = &mut self.left else {
+                return;
+            };
+            let (_, at) = left.least();
+            let window = &self.codes[at..at + scheme.k()];
+            if !window.contains(&NONE) {
+                each(window, at);
+            }
+            if left.go_on(scheme, &self.codes).is_none() {
+                self.left = None;
+            }
         }
-        Some(at)
+        self.most *= 2;
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use gyrase_fabric::FabricError;
+
 use super::anchors::{ANCHOR, Anchors, Begin, NEIGHBOURS};
 use crate::among::Among;
 use crate::config::AssemblyError;
@@ -14,6 +16,10 @@ use crate::reads::{Block, ReadBlocks};
 const LONGEST: usize = 4096;
 /// Fragments are measured in nodes of so many bases or more: short ones hold short fragments only.
 const LONG: i64 = 2 * LONGEST as i64;
+
+/// Bases that a process has for each k-mer of a graph that it gets all of: to index it takes less
+/// time then than to ask others about reads.
+const SMALL: u64 = 12;
 
 /// Fragments that go from one node to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,10 +53,13 @@ pub fn find(
     among: &Among,
 ) -> Result<Found, AssemblyError> {
     among.progress.start("pairs", reads.count() as u64);
-    match among.world.ranks() {
-        1 => Found::here(graph.own(), reads, among),
-        _ => Found::of_processes(graph, reads, among),
-    }
+    let is_small = || Ok::<_, FabricError>(graph.kmers(among)? * SMALL <= among.bases);
+    let own = match among.world.ranks() {
+        1 => Found::here(graph.own(), reads, among)?,
+        _ if is_small()? => Found::here(&graph.copied(among.world)?, reads, among)?,
+        _ => Found::by_anchors(graph, reads, among)?,
+    };
+    Ok(own.told(graph, among)?)
 }
 
 impl Default for Found {
@@ -63,7 +72,7 @@ impl Default for Found {
 }
 
 impl Found {
-    /// What the mates say that are all here.
+    /// What mates say of a graph that is all here.
     fn here(graph: &Graph, reads: &dyn ReadBlocks, among: &Among) -> Result<Found, AssemblyError> {
         let anchor = ANCHOR.min(graph.k());
         let index = Index::of_minimizers(graph, anchor, NEIGHBOURS, among.threads)?;
@@ -78,18 +87,16 @@ impl Found {
         for one in found {
             let inserts = all.inserts.iter_mut().zip(one.inserts);
             inserts.for_each(|(sum, more)| *sum += more);
-            one.links.into_iter().for_each(|(key, more)| {
-                all.add(key, more);
-                all.add(turned(key), more);
-            });
+            let links = one.links.into_iter();
+            links.for_each(|(key, more)| all.add(key, more));
         }
         Ok(all)
     }
 
-    /// What the mates of all processes say.
+    /// What mates say whose anchors are looked up by all processes.
     ///
     /// Collective.
-    fn of_processes(
+    fn by_anchors(
         graph: &SharedGraph,
         reads: &dyn ReadBlocks,
         among: &Among,
@@ -97,13 +104,19 @@ impl Found {
         let mut own = Found::default();
         let anchors = Anchors::of(graph, among)?;
         anchors.for_each_pair(reads, |one, other| own.pair(one, other))?;
-        drop(anchors);
+        Ok(own)
+    }
+
+    /// What all processes found, of the nodes of this one.
+    ///
+    /// Collective.
+    fn told(self, graph: &SharedGraph, among: &Among) -> Result<Found, FabricError> {
         let mut all = Found {
-            inserts: among.world.sum(&own.inserts)?,
+            inserts: among.world.sum(&self.inserts)?,
             links: Links::new(),
         };
         let both = |(key, link): (&(Way, Way), &Link)| [(*key, *link), (turned(*key), *link)];
-        let links: Vec<_> = own.links.iter().flat_map(both).collect();
+        let links: Vec<_> = self.links.iter().flat_map(both).collect();
         let word =
             |(key, link): ((Way, Way), Link)| (graph.owner(key.0.node()), link.to_bytes(key));
         among.tell(&links, word, |bytes| {
@@ -201,7 +214,7 @@ mod tests {
     use std::borrow::Cow;
 
     use gyrase_fabric::testing::run;
-    use gyrase_fabric::{Alone, FabricError, Steal, World};
+    use gyrase_fabric::{Alone, Steal, World};
     use gyrase_work::Progress;
     use proptest::prelude::*;
 
@@ -236,11 +249,11 @@ mod tests {
             repeat in (0..150usize, 0..40usize, 0..150usize),
             fragments in proptest::collection::vec(
                 (0..500usize, 30..90usize, 20..60usize, 0..90usize, any::<bool>()), 1..40),
-            (k, ranks) in (prop_oneof![Just(11usize), Just(33)], 2..5usize),
+            (k, ranks, bases) in (prop_oneof![Just(11usize), Just(33)], 2..5usize, 0..2u64),
         ) {
             let mut genome = genome;
-            let (from, bases, to) = repeat;
-            genome.copy_within(from..from + bases, to);
+            let (from, length, to) = repeat;
+            genome.copy_within(from..from + length, to);
             let (mut pieces, mut kmers) = (Pieces::default(), Vec::new());
             for window in genome.windows(k) {
                 kmers.push(window.to_vec().min(complement(window)));
@@ -274,7 +287,10 @@ mod tests {
             let expected = expected.unwrap();
             let made = run(ranks, Steal::default(), |process| {
                 let progress = Progress::default();
-                let among = Among::of_test(process, &progress);
+                let among = Among {
+                    bases: bases * 100_000,
+                    ..Among::of_test(process, &progress)
+                };
                 let shared = SharedGraph::share_of(graph.clone(), process)?;
                 find(&shared, &share(World::rank(process), ranks), &among)
             });
