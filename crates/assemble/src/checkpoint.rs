@@ -1,18 +1,20 @@
 //! What an assembly keeps behind each k, for a run that goes on where an earlier one was cut short.
 //!
-//! The first process keeps the graph of all, and tells the others what it finds. A graph follows
-//! from its nodes.
+//! The first process keeps the graph of all. Of what it finds it tells the others all but the
+//! nodes: a graph follows from them, whoever has them.
 
 use std::sync::Arc;
 
 use gyrase_fabric::{Alone, Numbers, SpillFolder, World, numbers};
+use gyrase_kmer::with_words;
 use gyrase_tabulate::{KeptWork, clear_kept, spill_path};
 
+use crate::among::Among;
 use crate::config::{AssemblyError, Config};
-use crate::graph::{Graph, Pieces, SharedGraph, compact};
+use crate::graph::{Graph, Pieces, SharedGraph, compact_among, shape_of};
 use crate::solid::KmerDepth;
 use crate::stage::GraphStage;
-use crate::unitigs::records::{put_bases, take_bases};
+use crate::unitigs::records::{put_bases, take_bases, take_number};
 use crate::{BaseSlice, BaseString};
 
 numbers!(KmerDepth { least, peak });
@@ -83,7 +85,7 @@ impl<'w> Checkpoints<'w> {
     /// The last state that an earlier run kept.
     ///
     /// Collective.
-    pub fn last(&self) -> Result<(Option<State>, Resumed), AssemblyError> {
+    pub fn last(&self, among: &Among) -> Result<(Option<State>, Resumed), AssemblyError> {
         if !self.resume {
             return Ok((None, Resumed::default()));
         }
@@ -91,9 +93,14 @@ impl<'w> Checkpoints<'w> {
             let kept = self.kept.as_ref()?;
             (0..=kept.last()?).rev().find_map(|stage| kept.get(stage))
         };
-        let bytes = self.world.broadcast(0, last().unwrap_or_default())?;
-        let state = (!bytes.is_empty()).then(|| State::of_bytes(&bytes, self.world));
-        let state = state.transpose()?;
+        let bytes = last().unwrap_or_default();
+        let mut nodes = &bytes[..];
+        let told = take_numbers(&mut nodes);
+        let told = self.world.broadcast(0, bytes_of(&told))?;
+        let state = match &take_numbers(&mut &told[..])[..] {
+            [] => None,
+            numbers => Some(State::of(numbers.to_vec(), &pieces(nodes), among)?),
+        };
         let resumed = Resumed {
             behind: state.as_ref().map(|state| state.graph.k()),
             had_other: self.kept.as_ref().is_some_and(KeptWork::had_other),
@@ -108,7 +115,7 @@ impl<'w> Checkpoints<'w> {
         if !self.resume {
             return Ok(());
         }
-        let graph = state.graph.copied(self.world)?;
+        let graph = state.graph.clone().at_first(self.world)?;
         match &self.kept {
             Some(kept) => Ok(kept.put(state.stages.len(), &state.to_bytes(&graph))?),
             None => Ok(()),
@@ -128,46 +135,33 @@ impl State {
     fn to_bytes(&self, graph: &Graph) -> Vec<u8> {
         let mut numbers = Vec::new();
         (graph.k(), self.depth).put(&mut numbers);
-        self.spared
-            .iter()
-            .for_each(|spared| spared.put(&mut numbers));
-        self.cut.put(&mut numbers);
-        self.strains.put(&mut numbers);
-        self.stages.len().put(&mut numbers);
+        (self.spared, (self.cut, self.strains)).put(&mut numbers);
         self.stages.iter().for_each(|stage| stage.put(&mut numbers));
-        graph.len().put(&mut numbers);
+        let mut bytes = bytes_of(&numbers);
         let mut bases = BaseString::default();
+        numbers.clear();
         for way in graph.nodes() {
             (graph.length(way), graph.count(way)).put(&mut numbers);
             graph.bases(way).append_to(&mut bases);
         }
-        let mut bytes = (numbers.len() as u64).to_le_bytes().to_vec();
-        bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+        bytes.extend(bytes_of(&numbers));
         put_bases(&bases, &mut bytes);
         bytes
     }
 
+    /// Of numbers that all processes have, and of the nodes of each.
+    ///
     /// Collective.
-    fn of_bytes(bytes: &[u8], world: &dyn World) -> Result<State, AssemblyError> {
-        let mut from = bytes;
-        let mut number = || crate::unitigs::records::take_number(&mut from);
-        let numbers: Vec<u64> = (0..number()).map(|_| number()).collect();
+    fn of(numbers: Vec<u64>, nodes: &Pieces, among: &Among) -> Result<State, AssemblyError> {
         let mut numbers = numbers.into_iter();
         let (k, depth) = <(usize, KmerDepth)>::take(&mut numbers);
-        let spared = std::array::from_fn(|_| u64::take(&mut numbers));
-        let cut = u64::take(&mut numbers);
-        let strains = u64::take(&mut numbers);
-        let stages = (0..usize::take(&mut numbers)).map(|_| GraphStage::take(&mut numbers));
-        let stages = stages.collect();
-        let bases = take_bases(&mut from);
-        let (mut pieces, mut at) = (Pieces::default(), 0);
-        for _ in 0..usize::take(&mut numbers) {
-            let (length, count) = <(usize, u64)>::take(&mut numbers);
-            pieces.push_bases(BaseSlice::of(&bases, at..at + length), count);
-            at += length;
+        let (spared, (cut, strains)) = <([u64; 2], (u64, u64))>::take(&mut numbers);
+        let mut stages = Vec::new();
+        while numbers.len() > 0 {
+            stages.push(GraphStage::take(&mut numbers));
         }
         Ok(State {
-            graph: SharedGraph::share_of(compact(k, &pieces, 1), world)?,
+            graph: with_words!(shape_of(k), W => compact_among::<W>(k, nodes, among))?,
             depth,
             stages,
             spared,
@@ -175,4 +169,36 @@ impl State {
             strains,
         })
     }
+}
+
+/// Numbers, with how many they are.
+fn bytes_of(numbers: &[u64]) -> Vec<u8> {
+    let count = numbers.len() as u64;
+    let all = [count].into_iter().chain(numbers.iter().copied());
+    all.flat_map(u64::to_le_bytes).collect()
+}
+
+/// What [`bytes_of`] made, from the front of more; nothing of nothing.
+fn take_numbers(from: &mut &[u8]) -> Vec<u64> {
+    let count = if from.is_empty() {
+        0
+    } else {
+        take_number(from)
+    };
+    (0..count).map(|_| take_number(from)).collect()
+}
+
+/// The nodes that were kept.
+fn pieces(mut from: &[u8]) -> Pieces {
+    let (mut pieces, mut at) = (Pieces::default(), 0);
+    let numbers = take_numbers(&mut from);
+    if !numbers.is_empty() {
+        let bases = take_bases(&mut from);
+        for &[length, count] in numbers.as_chunks().0 {
+            let end = at + length as usize;
+            pieces.push_bases(BaseSlice::of(&bases, at..end), count);
+            at = end;
+        }
+    }
+    pieces
 }

@@ -14,6 +14,7 @@ mod shared;
 
 pub use crate::way::Way;
 pub use beside::beside;
+#[cfg(test)]
 pub use compact::compact;
 pub use compact_among::compact_among;
 pub use edges::Edges;

@@ -174,7 +174,7 @@ mod tests {
                     own: (process.rank()..reads.len()).step_by(ranks).collect(),
                 };
                 let made = longer(&own, &reads, k, sample, &among)?;
-                Ok::<_, AssemblyError>(made.whole(process)?)
+                Ok::<_, AssemblyError>(made.copied(process)?)
             });
             for shared in shared {
                 let shared = shared.unwrap();

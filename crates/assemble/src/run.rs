@@ -35,7 +35,7 @@ use crate::unitigs::{Means, SharedUnitigs, SolidKmers, build};
 /// What came out.
 #[derive(Debug)]
 pub struct Assembled {
-    /// The contigs, longest first, and how they overlap.
+    /// The contigs, longest first, and how they overlap; in the first process alone.
     pub graph: Graph,
     /// Reads.
     pub reads: u64,
@@ -89,7 +89,7 @@ pub struct Mixed {
     /// Nodes of strains that are not in the contigs.
     pub strains: u64,
     /// The last graph, with the strains that were left out behind it: each contig is a path through
-    /// it.
+    /// it. In the first process alone.
     pub graph: Option<Graph>,
 }
 
@@ -102,8 +102,8 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Assembled, AssemblyEr
 }
 
 /// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and
-/// memory. Each has its share of the reads, of the k-mers and of the graph, and all of the last
-/// graph. So all get the same.
+/// memory. Each has its share of the reads, of the k-mers and of the graph. All get the same, but
+/// that the first alone has the contigs.
 ///
 /// Collective.
 ///
@@ -121,8 +121,8 @@ pub fn run_in(
     let reads = Reads::load(config, world, progress)?;
     refuse_long(&reads)?;
     let checkpoints = Checkpoints::open(config, world)?;
-    let (kept, resumed) = checkpoints.last()?;
     let among = &among(config, &reads, progress)?;
+    let (kept, resumed) = checkpoints.last(among)?;
     let mut state = match kept {
         Some(state) => state,
         None => begun(config, &reads, among)?,
@@ -139,7 +139,7 @@ pub fn run_in(
         true => resolve(graph, &reads, config.sample, among)?,
         false => (graph, PairJoins::default()),
     };
-    let graph = graph.whole(world)?;
+    let graph = graph.at_first(world)?;
     let State { depth, stages, .. } = state;
     Ok(Assembled {
         phix: phix(&graph),
@@ -178,7 +178,7 @@ fn contigs_of(
     let (without, strains) = collapsed(graph.clone(), strains::AT_THE_END, among)?;
     let of_many = Mixed {
         strains: of_many.strains + strains,
-        graph: Some(graph.whole(among.world)?),
+        graph: Some(graph.at_first(among.world)?),
         ..of_many
     };
     Ok((without, of_many))

@@ -535,7 +535,7 @@ mod tests {
                 let among = Among::of_test(process, &progress);
                 let own = SharedGraph::share_of(graph.clone(), process)?;
                 let (graph, went) = collapsed(own, alike, &among)?;
-                Ok::<_, Error>((graph.whole(process)?, went))
+                Ok::<_, Error>((graph.copied(process)?, went))
             });
             let (collapsed, went) = collapse(graph, alike);
             for shared in shared {

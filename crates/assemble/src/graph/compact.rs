@@ -16,19 +16,20 @@ const AT_ONCE: usize = if cfg!(test) { 1 << 5 } else { 1 << 20 };
 /// Ends for which it pays to start a thread.
 const LEAST: usize = AT_ONCE >> 5;
 
-/// The graph of some sequences of at least `k` bases, no k-mer in two of them: where one sequence
-/// alone ends with k-1 bases and one alone begins with them they are joined.
+/// [`compact_of`] some pieces.
+#[cfg(test)]
 pub fn compact(k: usize, pieces: &Pieces, threads: usize) -> Graph {
     with_words!(shape_of(k), W => compact_of::<W>(k, pieces, threads))
 }
 
-/// [`compact`] of any sequences.
+/// The graph of some sequences of at least `k` bases, no k-mer in two of them: where one sequence
+/// alone ends with k-1 bases and one alone begins with them they are joined.
 pub fn compact_of<const W: usize>(
     k: usize,
     sequences: &impl Sequences<W>,
     threads: usize,
 ) -> Graph {
-    let (mut graph, _) = Graph::of(k, Joins::of(k, sequences, threads).pieces(k, sequences));
+    let mut graph = Graph::of(k, Joins::of(k, sequences, threads).pieces(k, sequences));
     let edges = with_words!(shape_of(k), W => edges::<W>(&graph, threads));
     graph.set_edges(edges);
     graph

@@ -18,7 +18,7 @@ use crate::numbering::Numbering;
 use crate::unitigs::{NONE, RunEnd, Runs, collate, end_of, entered};
 use crate::way::Way;
 
-/// The graph of the sequences of all processes: [`compact`](super::compact::compact).
+/// The graph of the sequences of all processes: [`compact_of`].
 ///
 /// Collective.
 pub fn compact_among<const W: usize>(
@@ -30,7 +30,7 @@ pub fn compact_among<const W: usize>(
         return Ok(SharedGraph::alone(compact_of(k, sequences, among.threads)));
     }
     let pieces = joined(k, sequences, among)?;
-    let (own, _) = Graph::of(k, in_order(&pieces, among)?);
+    let own = Graph::of(k, in_order(&pieces, among)?);
     SharedGraph::of_nodes::<W>(own, among)
 }
 
@@ -181,7 +181,7 @@ mod tests {
                 let both = |way: Way| [way, way.flipped()];
                 let seen = |way| both(way).map(|way| seen(halo.graph(), way, edges));
                 let seen: Vec<_> = halo.own().map(seen).collect();
-                Ok::<_, Error>((shared.own_numbers(), seen, shared.whole(process)?))
+                Ok::<_, Error>((shared.own_numbers(), seen, shared.copied(process)?))
             });
             for made in made {
                 let (own, seen_here, whole) = made.unwrap();

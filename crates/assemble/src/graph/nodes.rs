@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use gyrase_kmer::{Kmer, Shape};
-use gyrase_work::run_of;
 
 use super::edges::Edges;
 use super::outline::Outline;
@@ -199,7 +198,7 @@ impl Graph {
         self.edges.is_ring(way)
     }
 
-    /// The nodes that `keep` wants, as pieces for [`compact`].
+    /// The nodes that `keep` wants, as pieces.
     pub fn kept(&self, mut keep: impl FnMut(usize) -> bool) -> Pieces {
         let mut pieces = Pieces::default();
         for node in (0..self.len()).filter(|&node| keep(node)) {
@@ -208,8 +207,8 @@ impl Graph {
         pieces
     }
 
-    /// The graph of sequences that are joined already, and the place that each has in it.
-    pub(super) fn of(k: usize, pieces: Pieces) -> (Graph, Vec<usize>) {
+    /// The graph of sequences that are joined already.
+    pub(super) fn of(k: usize, pieces: Pieces) -> Graph {
         let mut order: Vec<usize> = (0..pieces.len()).collect();
         order.sort_by(|&a, &b| {
             let (one, other) = (pieces.bases(a), pieces.bases(b));
@@ -218,17 +217,15 @@ impl Graph {
         let mut graph = Graph::empty(k);
         let mut bases = BaseString::default();
         bases.reserve(pieces.bases.len());
-        let mut places = vec![0; pieces.len()];
-        for (place, &piece) in order.iter().enumerate() {
+        for piece in order {
             pieces.bases(piece).append_to(&mut bases);
             graph.starts.push(bases.len());
             graph.counts.push(pieces.counts[piece]);
-            places[piece] = place;
         }
         // Before there are bases of the other strand, too.
         drop(pieces);
         graph.set_bases(bases);
-        (graph, places)
+        graph
     }
 
     fn set_bases(&mut self, bases: BaseString) {
@@ -312,9 +309,10 @@ impl Graph {
 
     /// The part of a process among so many: a run of the nodes. What follows them stays numbered as
     /// it is.
+    #[cfg(test)]
     pub(super) fn run(&self, rank: usize, ranks: usize) -> Graph {
         let (mut run, mut bases) = (Graph::empty(self.k), BaseString::default());
-        for way in run_of(self.len(), rank, ranks).map(Way::forward) {
+        for way in gyrase_work::run_of(self.len(), rank, ranks).map(Way::forward) {
             run.push_outline(self.outline(way));
             self.bases(way).append_to(&mut bases);
         }

@@ -196,16 +196,6 @@ impl SharedGraph {
     /// All of it, in every process.
     ///
     /// Collective.
-    pub fn whole(self, world: &dyn World) -> Result<Graph, FabricError> {
-        match world.ranks() {
-            1 => Ok(self.own),
-            _ => self.copied(world),
-        }
-    }
-
-    /// The same, beside what is shared.
-    ///
-    /// Collective.
     pub fn copied(&self, world: &dyn World) -> Result<Graph, FabricError> {
         match world.ranks() {
             1 => Ok(self.own.clone()),
@@ -216,9 +206,25 @@ impl SharedGraph {
         }
     }
 
+    /// All of it in the first process; in others a graph without nodes.
+    ///
+    /// Collective.
+    pub fn at_first(self, world: &dyn World) -> Result<Graph, FabricError> {
+        match world.ranks() {
+            1 => Ok(self.own),
+            _ => {
+                let k = self.k();
+                let own = self.own.to_bytes();
+                drop(self);
+                Ok(Graph::of_parts(k, &world.gather(own)?))
+            }
+        }
+    }
+
     /// The share of this process in a graph that every process has.
     ///
     /// Collective.
+    #[cfg(test)]
     pub fn share_of(graph: Graph, world: &dyn World) -> Result<SharedGraph, Error> {
         match world.ranks() {
             1 => Ok(SharedGraph::alone(graph)),
