@@ -288,3 +288,77 @@ fn gone(
         between = stay;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gyrase_fabric::Steal;
+    use gyrase_fabric::testing::run;
+    use gyrase_work::Progress;
+
+    use super::*;
+    use crate::graph::compact;
+
+    #[test]
+    fn what_joins_lead_around_is_a_ring_in_any_processes() {
+        let k = 21;
+        let random = |from: u64, bases: u64| -> Vec<u8> {
+            let codes = (from..from + bases).map(|at| (mix(at) >> 62) as u8);
+            codes.collect()
+        };
+        let (one, other, repeat) = (random(0, 200), random(1000, 150), random(2000, 60));
+        let ring = [&one[..], &repeat, &other, &repeat].concat();
+        let around: Vec<u8> = ring
+            .iter()
+            .cycle()
+            .take(ring.len() + k - 1)
+            .copied()
+            .collect();
+        let mut kmers: Vec<Vec<u8>> = Vec::new();
+        for window in around.windows(k) {
+            let turned: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
+            kmers.push(turned.min(window.to_vec()));
+        }
+        kmers.sort_unstable();
+        kmers.dedup();
+        let mut pieces = Pieces::default();
+        kmers.iter().for_each(|kmer| pieces.push(kmer, 6));
+        let graph = compact(k, &pieces, 1);
+        assert_eq!(graph.len(), 3);
+        let with = |codes: &[u8]| {
+            let codes = &codes[codes.len() / 2..][..k];
+            let has = |way: &Way| graph.codes(*way).windows(k).any(|window| window == codes);
+            graph.ways().find(has).expect("it is there")
+        };
+        let [one, other, between] = [&one, &other, &repeat].map(|codes| with(codes));
+        let join = |from, to| Join {
+            from,
+            path: vec![between],
+            overlap: k - 1,
+            to,
+            pairs: 9,
+        };
+        for joins in [
+            vec![join(one, other), join(other, one)],
+            vec![join(one, other)],
+        ] {
+            for ranks in 1..4 {
+                let made = run(ranks, Steal::default(), |process| {
+                    let progress = Progress::default();
+                    let among = Among::of_test(process, &progress);
+                    let shared = SharedGraph::share_of(graph.clone(), process)?;
+                    let (joined, freed) = apply(shared, &joins, &among)?;
+                    Ok::<_, Error>((joined.copied(process)?, freed))
+                });
+                for made in made {
+                    let (joined, freed) = made.unwrap();
+                    let contig = Way::forward(0);
+                    assert_eq!((joined.len(), freed), (1, 1));
+                    assert!(joined.is_circular(contig));
+                    assert_eq!(joined.kmers(contig) as usize, ring.len());
+                    let count = graph.nodes().map(|way| graph.count(way)).sum::<u64>();
+                    assert_eq!(joined.count(contig), count);
+                }
+            }
+        }
+    }
+}
