@@ -98,7 +98,12 @@ impl<'g> Anchors<'g> {
         let shares = (0..among.threads).map(|thread| run_of(all.len(), thread, among.threads));
         let are_same = |one: u32, other: u32| all[one as usize].kmer == all[other as usize].kmer;
         in_threads(shares.collect(), |share| {
-            share.for_each(|place| places.add(mix(all[place].kmer), place as u32, are_same));
+            for place in share {
+                if let Some(later) = all.get(place + AT_ONCE) {
+                    places.prefetch(mix(later.kmer));
+                }
+                places.add(mix(all[place].kmer), place as u32, are_same);
+            }
         });
         Ok(Anchors {
             scheme,

@@ -17,10 +17,6 @@ const LONGEST: usize = 4096;
 /// Fragments are measured in nodes of so many bases or more: short ones hold short fragments only.
 const LONG: i64 = 2 * LONGEST as i64;
 
-/// Bases that a process has for each k-mer of a graph that it gets all of: to index it takes less
-/// time then than to ask others about reads.
-const SMALL: u64 = 12;
-
 /// Fragments that go from one node to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Link {
@@ -53,13 +49,21 @@ pub fn find(
     among: &Among,
 ) -> Result<Found, AssemblyError> {
     among.progress.start("pairs", reads.count() as u64);
-    let is_small = || Ok::<_, FabricError>(graph.kmers(among)? * SMALL <= among.bases);
     let own = match among.world.ranks() {
         1 => Found::here(graph.own(), reads, among)?,
-        _ if is_small()? => Found::here(&graph.copied(among.world)?, reads, among)?,
+        ranks if is_small(graph.kmers(among)?, among.bases, ranks as u64) => {
+            Found::here(&graph.copied(among.world)?, reads, among)?
+        }
         _ => Found::by_anchors(graph, reads, among)?,
     };
     Ok(own.told(graph, among)?)
+}
+
+/// Whether a process indexes all of a graph of so many k-mers sooner than it asks others about
+/// reads of so many bases. In an index a k-mer takes as long as ten bases take to be asked about,
+/// and among so many processes as long as 22: each has a share of them then.
+fn is_small(kmers: u64, bases: u64, ranks: u64) -> bool {
+    kmers <= bases && kmers * (10 * ranks).saturating_sub(22) <= bases * ranks
 }
 
 impl Default for Found {
