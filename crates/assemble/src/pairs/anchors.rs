@@ -82,7 +82,9 @@ impl<'g> Anchors<'g> {
         let scheme = Scheme::new(ANCHOR.min(graph.k()), NEIGHBOURS);
         let nodes = graph.own().nodes();
         let mut own = nodes.flat_map(|way| anchors(graph, scheme, way));
-        let mut all = Vec::new();
+        // Of random k-mers two of three are kept, and about as many fall to each process.
+        let expected = graph.kmers(among)? as usize * 2 / (NEIGHBOURS + 1) / ranks;
+        let mut all = Vec::with_capacity(expected + expected / 16);
         loop {
             let word = |anchor: Anchor| (owner(anchor.kmer, ranks), anchor.to_bytes());
             let some: Vec<_> = own.by_ref().take(TOLD).map(word).collect();
