@@ -389,12 +389,17 @@ impl<'s> Join<'s> {
             for (numbers, &of_key) in numbers.iter_mut().zip(&of_keys[..windows.len()]) {
                 *numbers = words.of(of_key);
             }
-            for ((&window, &entry), numbers) in windows.iter().zip(places).zip(&numbers) {
-                let (window, at) = (noted(window, entry), start(entry));
-                match words.windows.is_empty() {
-                    true => self.passed.add(window, at, numbers.clone()),
-                    false => self.passed.add_side_by_side(window, at, numbers.clone()),
-                }
+            let numbered = windows.iter().zip(places).zip(&numbers);
+            let numbered = numbered.map(|((&window, &entry), numbers)| {
+                (noted(window, entry), start(entry), numbers.clone())
+            });
+            match words.windows.is_empty() {
+                true => numbered.for_each(|(window, at, numbers)| {
+                    self.passed.add(window, at, numbers);
+                }),
+                false => numbered.for_each(|(window, at, numbers)| {
+                    self.passed.add_side_by_side(window, at, numbers);
+                }),
             }
             // As many as fill all lanes.
             let whole = self.passed.pairs.len() / LANES * LANES;
