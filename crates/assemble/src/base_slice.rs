@@ -31,6 +31,11 @@ impl<'b> BaseSlice<'b> {
         BaseSlice { bases, start, end }
     }
 
+    /// All of a sequence.
+    pub fn whole(bases: &'b BaseString) -> BaseSlice<'b> {
+        BaseSlice::of(bases, 0..bases.len())
+    }
+
     /// How many bases.
     #[inline]
     pub fn len(self) -> usize {

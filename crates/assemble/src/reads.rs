@@ -568,7 +568,7 @@ mod tests {
             }
             let (mut found, mut paired) = (Vec::new(), Vec::new());
             for number in 0..reads.count() {
-                let block = reads.get(number).unwrap();
+                let block = reads.get(number).expect("it can be read");
                 block.for_each_some(3, |some| found.extend_from_slice(some));
                 paired.push(block.paired);
             }

@@ -363,7 +363,10 @@ fn genomes_of_a_metagenome_are_there_at_their_own_depths() {
     config.sample = mixed(false);
     let process = |world: &testing::Process| run_in(&config, world, &Progress::default());
     let mut shared = testing::run(2, Steal::Off, process).into_iter();
-    let again = shared.next().expect("there are two").unwrap();
+    let again = shared
+        .next()
+        .expect("there are two")
+        .expect("no process fails");
     assert_eq!(gfa(&again), gfa(&assembly));
     assert_eq!(again.mixed.spared, assembly.mixed.spared);
     config.resume = true;

@@ -10,7 +10,7 @@ use gyrase_fabric::{FabricError, World};
 use super::nodes::Graph;
 use super::outline::Outline;
 use super::shared::SharedGraph;
-use crate::unitigs::records::{put_bases, take_bases};
+use crate::unitigs::records::{put_slice, take_bases};
 use crate::way::Way;
 use crate::{BaseSlice, BaseString};
 
@@ -103,9 +103,7 @@ impl<'g> Halo<'g> {
         self.ask(&nodes, world)?;
         let (own, mut found) = (self.shared.own(), Vec::new());
         let answer = |way: Way, bytes: &mut Vec<u8>| {
-            let mut all = BaseString::default();
-            own.bases(way).append_to(&mut all);
-            put_bases(&all, bytes);
+            put_slice(own.bases(way), bytes);
         };
         let take = |way: Way, from: &mut &[u8]| found.push((way.node(), take_bases(from)));
         self.shared.ask(&bases, world, answer, take)?;
@@ -232,7 +230,7 @@ impl<'g> Halo<'g> {
             self.lock().bases.push(Way::forward(number.node()));
             return vec![0; self.graph.k()];
         };
-        let codes = BaseSlice::of(bases, 0..bases.len()).codes();
+        let codes = BaseSlice::whole(bases).codes();
         match way.is_backward() {
             false => codes,
             true => codes.iter().rev().map(|code| 3 - code).collect(),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use gyrase_fabric::{FabricError, World};
 
 use super::shared::SharedGraph;
-use crate::unitigs::records::{put_bases, take_bases};
+use crate::unitigs::records::{put_slice, take_bases};
 use crate::way::Way;
 use crate::{BaseSlice, BaseString};
 
@@ -38,11 +38,7 @@ impl<'g> Heads<'g> {
             [BaseString::default(), BaseString::default()],
         );
         let answer = |way: Way, bytes: &mut Vec<u8>| {
-            let mut head = BaseString::default();
-            own.bases(way)
-                .slice(0..bases.min(own.length(way)))
-                .append_to(&mut head);
-            put_bases(&head, bytes);
+            put_slice(own.bases(way).slice(0..bases.min(own.length(way))), bytes);
         };
         graph.ask(&ways, world, answer, |way, from| {
             let (head, start) = (take_bases(from), strands[0].len());

@@ -9,7 +9,7 @@ use gyrase_work::{in_parallel, run_of};
 use super::nodes::Pieces;
 use crate::among::Among;
 use crate::base_string::PER_WORD;
-use crate::unitigs::records::{put_bases, take_bases, take_number};
+use crate::unitigs::records::{put_slice, take_bases, take_number};
 use crate::{BaseSlice, BaseString, Error};
 
 /// Words by which sequences of one length are told apart: more are equal in few, and these are in
@@ -36,11 +36,9 @@ pub fn in_order(pieces: &Pieces, among: &Among) -> Result<Pieces, Error> {
     let senders = in_parallel(senders.collect(), |(thread, mut sender)| {
         let mut record = Vec::new();
         for piece in run_of(pieces.len(), thread, among.threads) {
-            let mut bases = BaseString::default();
-            pieces.bases(piece).append_to(&mut bases);
             record.clear();
             record.extend(pieces.counts[piece].to_le_bytes());
-            put_bases(&bases, &mut record);
+            put_slice(pieces.bases(piece), &mut record);
             let rank = borders.partition_point(|border| *border < keys[piece]);
             sender.send(rank, &record, record.len())?;
         }
@@ -54,7 +52,7 @@ pub fn in_order(pieces: &Pieces, among: &Among) -> Result<Pieces, Error> {
             while !from.is_empty() {
                 let count = take_number(&mut from);
                 let bases = take_bases(&mut from);
-                own.push_bases(BaseSlice::of(&bases, 0..bases.len()), count);
+                own.push_bases(BaseSlice::whole(&bases), count);
             }
             Ok(())
         })?;

@@ -15,7 +15,7 @@ use crate::BaseString;
 use crate::among::Among;
 use crate::graph::{Outline, Way};
 use crate::together::{bytes_of, of_bytes, owner};
-use crate::unitigs::records::{put_bases, take_bases, take_number};
+use crate::unitigs::records::{put_slice, take_bases, take_number};
 
 /// The smaller graph with what reads say of the larger k, seen from some places.
 pub struct Surroundings<'f, 'g, const W: usize> {
@@ -226,9 +226,7 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
         let all = graph.own().bases(own);
         let end = all.len().min(2 * self.found.k);
         for stretch in [0..end, all.len() - end..all.len()] {
-            let mut some = BaseString::default();
-            all.slice(stretch).append_to(&mut some);
-            put_bases(&some, bytes);
+            put_slice(all.slice(stretch), bytes);
         }
     }
 }

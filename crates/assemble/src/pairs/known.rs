@@ -163,6 +163,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::Error;
     use crate::graph::{Pieces, compact};
 
     proptest! {
@@ -188,10 +189,10 @@ mod tests {
             let made = run(ranks, Steal::default(), |process| {
                 let progress = Progress::default();
                 let among = Among::of_test(process, &progress);
-                typical(&SharedGraph::share_of(graph.clone(), process).unwrap(), &among)
+                Ok::<_, Error>(typical(&SharedGraph::share_of(graph.clone(), process)?, &among)?)
             });
             for made in made {
-                match (made.unwrap(), expected) {
+                match (made.expect("no process fails"), expected) {
                     (Some(made), Some(expected)) => prop_assert!(made.by_depth(&expected).is_eq()),
                     (made, expected) => prop_assert_eq!(made, expected),
                 }

@@ -288,7 +288,7 @@ mod tests {
             let progress = Progress::default();
             let among = Among::of_test(&Alone, &progress);
             let expected = find(&SharedGraph::alone(graph.clone()), &share(0, 1), &among);
-            let expected = expected.unwrap();
+            let expected = expected.expect("it is alone");
             let made = run(ranks, Steal::default(), |process| {
                 let progress = Progress::default();
                 let among = Among {
@@ -300,7 +300,7 @@ mod tests {
             });
             let mut links = Links::new();
             for made in made {
-                let made = made.unwrap();
+                let made = made.expect("no process fails");
                 prop_assert_eq!(&made.inserts, &expected.inserts);
                 links.extend(made.links);
             }

@@ -11,7 +11,7 @@ use super::links::{Link, Links};
 use super::paths::Join;
 use crate::among::Among;
 use crate::graph::{SharedGraph, Way};
-use crate::unitigs::records::{put_bases, take_bases};
+use crate::unitigs::records::{put_slice, take_bases};
 use crate::{BaseSlice, BaseString};
 
 /// Links that such a join needs: chance leads few mates to two ends that overlap.
@@ -43,12 +43,7 @@ pub fn overlapping(
     let joins = ends.iter().filter_map(|&((from, to), link)| {
         let head = heads.get(&to)?;
         let tail = own.bases(graph.own_way(from));
-        let overlap = overlap(
-            graph.k(),
-            [tail, BaseSlice::of(head, 0..head.len())],
-            link,
-            inserts,
-        )?;
+        let overlap = overlap(graph.k(), [tail, BaseSlice::whole(head)], link, inserts)?;
         Some(Join {
             from,
             path: Vec::new(),
@@ -88,11 +83,9 @@ fn heads(
     ways.dedup();
     let (own, k) = (graph.own(), graph.k());
     let answer = |way: Way, bytes: &mut Vec<u8>| {
-        let mut head = BaseString::default();
-        if own.next(way.flipped()).is_empty() {
-            own.bases(way).slice(0..k - 1).append_to(&mut head);
-        }
-        put_bases(&head, bytes);
+        let is_dead = own.next(way.flipped()).is_empty();
+        let head = if is_dead { k - 1 } else { 0 };
+        put_slice(own.bases(way).slice(0..head), bytes);
     };
     let mut heads = HashMap::new();
     let take = |way: Way, from: &mut &[u8]| {
@@ -159,7 +152,7 @@ mod tests {
             let progress = Progress::default();
             let among = Among::of_test(&Alone, &progress);
             let graph = SharedGraph::alone(graph);
-            let joins = overlapping(&graph, &links, &inserts, &among).unwrap();
+            let joins = overlapping(&graph, &links, &inserts, &among).expect("it is alone");
             joins.iter().map(|join| join.overlap).collect::<Vec<_>>()
         };
         assert_eq!(joins(17, 2, 350), [17]);

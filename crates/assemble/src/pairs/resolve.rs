@@ -12,7 +12,7 @@ use super::links::turned;
 use super::paths::Join;
 use crate::among::{Among, pair, unpair};
 use crate::graph::{Pieces, SharedGraph, Way, compact_among, shape_of};
-use crate::unitigs::records::{put_bases, take_bases, take_number};
+use crate::unitigs::records::{put_slice, take_bases, take_number};
 use crate::{BaseSlice, BaseString, Error};
 
 /// The graph in which what `joins` says is one node. Nodes between stay where something else leads
@@ -169,10 +169,8 @@ impl Nodes {
         ways.dedup();
         let (own, mut nodes) = (graph.own(), HashMap::new());
         let answer = |way: Way, bytes: &mut Vec<u8>| {
-            let mut all = BaseString::default();
-            own.bases(way).append_to(&mut all);
             bytes.extend(own.count(way).to_le_bytes());
-            put_bases(&all, bytes);
+            put_slice(own.bases(way), bytes);
         };
         let take = |way: Way, from: &mut &[u8]| {
             let count = take_number(from);
@@ -222,7 +220,7 @@ impl Nodes {
             // No read has the k-mers across a shorter overlap: they are as often there as others.
             count += other.0 + depth_of((overlap - join.overlap) as u64);
         }
-        pieces.push_bases(BaseSlice::of(&bases, 0..bases.len()), count);
+        pieces.push_bases(BaseSlice::whole(&bases), count);
     }
 }
 
@@ -350,7 +348,7 @@ mod tests {
                     Ok::<_, Error>((joined.copied(process)?, freed))
                 });
                 for made in made {
-                    let (joined, freed) = made.unwrap();
+                    let (joined, freed) = made.expect("no process fails");
                     let contig = Way::forward(0);
                     assert_eq!((joined.len(), freed), (1, 1));
                     assert!(joined.is_circular(contig));

@@ -1,6 +1,6 @@
 //! Numbers and bases in the records that travel between processes.
 
-use crate::BaseString;
+use crate::{BaseSlice, BaseString};
 
 /// Takes a number of eight bytes from the front.
 pub(crate) fn take_number(from: &mut &[u8]) -> u64 {
@@ -15,6 +15,13 @@ pub(crate) fn take_number(from: &mut &[u8]) -> u64 {
 pub(crate) fn put_bases(bases: &BaseString, record: &mut Vec<u8>) {
     record.extend((bases.len() as u64).to_le_bytes());
     record.extend(bases.words().iter().flat_map(|word| word.to_le_bytes()));
+}
+
+/// The same of a stretch of bases.
+pub(crate) fn put_slice(bases: BaseSlice, record: &mut Vec<u8>) {
+    let mut own = BaseString::default();
+    bases.append_to(&mut own);
+    put_bases(&own, record);
 }
 
 /// Takes what [`put_bases`] appended from the front.
