@@ -1,14 +1,24 @@
 //! Runs: what a process joins of its own pieces, and where each is in its chain.
 //!
-//! A chain goes from process to process. In each direction an end of a run knows the next run, and
-//! asks its owner what is behind that: so every round doubles how far it sees (pointer jumping;
-//! Wyllie 1979). When it sees the end of the chain it knows the k-mer there, and how many k-mers
-//! are between. A round in which nobody came to an end leaves rings alone. A ring is cut beside the
-//! run that has the least number, which is found in rounds as well, and is a chain then.
+//! A chain goes from process to process: in each direction an end of a run knows the next run.
+//!
+//! 1. Runs *step out*: one whose number comes first among those of its neighbours tells each of
+//!    these what is beyond it, so that they are neighbours then. A third of the runs do so in a
+//!    round (list contraction; Anderson and Miller 1990).
+//! 2. When few do, those that are left ask the next for what is behind that: so every round doubles
+//!    how far they see (pointer jumping; Wyllie 1979). Who sees the end of the chain knows the k-mer
+//!    there, and how many k-mers are between.
+//! 3. Runs that stepped out ask their last neighbours, in the opposite order.
+//!
+//! So a run sends a few messages, however long its chain is. Who sees no end is in a ring. A ring is
+//! cut beside the run that has the least number, which is found in rounds as well, and is a chain
+//! then.
 
-use std::collections::HashMap;
+use gyrase_fabric::FabricError;
+use gyrase_kmer::mix;
 
 use super::glue::NONE;
+use super::pieces::{end_of, of_end};
 use super::{Side, Unitigs};
 use crate::among::{Among, pair, unpair};
 use crate::numbering::Numbering;
@@ -74,21 +84,17 @@ impl Runs {
         &self.strings
     }
 
-    /// Where each of them is in its chain.
+    /// Where each of them is in its chain, by the numbers of pieces.
     ///
     /// Collective.
-    pub(super) fn places(
-        &self,
-        numbering: &Numbering,
-        among: &Among,
-    ) -> Result<Vec<RunPlace>, Error> {
-        let mut ways = Ways::of(self, numbering, among);
-        let open = ways.follow()?;
+    pub(super) fn places(&self, pieces: &Numbering, among: &Among) -> Result<Vec<RunPlace>, Error> {
+        let mut ways = Ways::of(self, pieces, among)?;
+        let rings = ways.follow((0..self.len()).collect())?;
         let mut is_ring = vec![false; self.len()];
-        if among.sum(open.len())? > 0 {
-            open.iter().for_each(|end| is_ring[end / 2] = true);
-            ways.cut(&open)?;
-            ways.follow()?;
+        if among.sum(rings.len())? > 0 {
+            rings.iter().for_each(|&run| is_ring[run] = true);
+            ways.cut(&rings)?;
+            ways.follow(rings)?;
         }
         let place = |run: usize| {
             let of = |side: Side| (ways.ways[2 * run + side as usize], side);
@@ -113,7 +119,7 @@ struct Way {
     kmer: u32,
     /// k-mers from the run to there.
     passed: u64,
-    /// The end that is joined to that, if it is.
+    /// The end of a run that is joined to that, by its number among those of all, or [`NONE`].
     next: u32,
 }
 
@@ -128,6 +134,14 @@ impl Way {
             kmer: end.kmer,
             passed: 0,
             next: joined,
+        }
+    }
+
+    /// The same behind so many more k-mers.
+    fn behind(self, kmers: u64) -> Way {
+        Way {
+            passed: self.passed + kmers,
+            ..self
         }
     }
 
@@ -153,112 +167,212 @@ impl Way {
     }
 }
 
+/// One in so many runs that step out in a round is few.
+const FEW: u64 = 8;
+
 /// The ends of runs: the left and right one of each, one behind the other.
 struct Ways<'r> {
     runs: &'r Runs,
-    numbering: &'r Numbering,
+    numbering: Numbering,
     among: &'r Among<'r>,
-    /// The end of a run that each end of a piece is.
-    at: HashMap<u32, usize>,
-    /// What each is joined to.
+    /// The end that each is joined to, by its number among those of all, or [`NONE`].
     joined: Vec<u32>,
     ways: Vec<Way>,
 }
 
 impl<'r> Ways<'r> {
-    fn of(runs: &'r Runs, numbering: &'r Numbering, among: &'r Among<'r>) -> Ways<'r> {
+    /// Collective.
+    fn of(runs: &'r Runs, pieces: &Numbering, among: &'r Among<'r>) -> Result<Ways<'r>, Error> {
         let ends = runs.ends.as_flattened();
-        let joined: Vec<u32> = ends.iter().map(|end| end.joined).collect();
+        let numbering = Numbering::of_processes(among.world, runs.len())?;
+        let mut at = vec![NONE; 2 * pieces.own_len()];
+        let own_end = |end: u32| {
+            let (piece, side) = of_end(end);
+            end_of(pieces.own_place(piece), side) as usize
+        };
+        for (number, end) in ends.iter().enumerate() {
+            let run = numbering.number(number / 2);
+            at[own_end(end.end)] = (2 * run + number % 2) as u32;
+        }
+        let mut joined: Vec<u32> = ends.iter().map(|end| end.joined).collect();
+        let open: Vec<usize> = (0..joined.len())
+            .filter(|&end| joined[end] != NONE)
+            .collect();
+        let question = |end: usize| {
+            (
+                pieces.owner(of_end(joined[end]).0),
+                joined[end].to_le_bytes(),
+            )
+        };
+        let answer = |end| at[own_end(u32::from_le_bytes(end))].to_le_bytes();
+        let answers = among.ask(&open, question, answer)?;
+        for (end, answer) in open.into_iter().zip(answers) {
+            joined[end] = u32::from_le_bytes(answer);
+        }
         let from = |(&end, &joined)| Way::from(end, joined);
-        Ways {
+        Ok(Ways {
             runs,
             numbering,
             among,
-            at: ends.iter().map(|end| end.end).zip(0..).collect(),
             ways: ends.iter().zip(&joined).map(from).collect(),
             joined,
+        })
+    }
+
+    /// The process that has an end.
+    fn owner(&self, end: u32) -> usize {
+        self.numbering.owner(end as usize / 2)
+    }
+
+    /// That process, and the end.
+    fn question(&self, end: u32) -> (usize, [u8; 4]) {
+        (self.owner(end), end.to_le_bytes())
+    }
+
+    /// Which of the ends of this process one is.
+    fn own(&self, end: u32) -> usize {
+        2 * self.numbering.own_place(end as usize / 2) + end as usize % 2
+    }
+
+    /// What is seen from before an end through its run.
+    fn beyond(&self, end: usize) -> Way {
+        self.ways[end ^ 1].behind(self.runs.strings.kmers(end / 2) as u64)
+    }
+
+    /// Goes on to the ends of the chains of some runs; the runs that see none.
+    ///
+    /// Collective.
+    fn follow(&mut self, mut runs: Vec<usize>) -> Result<Vec<usize>, Error> {
+        let (left, out) = self.contract(&runs)?;
+        self.jump(ends_of(&left).collect())?;
+        for out in out.into_iter().rev() {
+            self.look_on(&ends_of(&out).collect::<Vec<_>>())?;
+        }
+        runs.retain(|run| self.ways[2 * run].next != NONE);
+        Ok(runs)
+    }
+
+    /// Lets runs step out of their chains as long as many do; those that are left, and those of
+    /// each round.
+    ///
+    /// Collective.
+    fn contract(&mut self, runs: &[usize]) -> Result<(Vec<usize>, Vec<Vec<usize>>), Error> {
+        let (mut left, mut all) = (runs.to_vec(), Vec::new());
+        loop {
+            let (out, others): (Vec<_>, Vec<_>) = left.iter().partition(|&&run| self.is_first(run));
+            let counts = [out.len() as u64, left.len() as u64];
+            let sums = self.among.world.sum(&counts)?;
+            if sums[0] * FEW <= sums[1] {
+                return Ok((left, all));
+            }
+            self.step_out(&out)?;
+            left = others;
+            all.push(out);
         }
     }
 
-    /// The process that has an end of a piece, and the end.
-    fn question(&self, end: u32) -> (usize, [u8; 4]) {
-        (self.numbering.owner(end as usize >> 1), end.to_le_bytes())
+    /// Whether the number of a run, mixed, comes before those of both its neighbours.
+    fn is_first(&self, run: usize) -> bool {
+        let order = |run: usize| mix(run as u64);
+        let own = order(self.numbering.number(run));
+        let next = [2 * run, 2 * run + 1].map(|end| self.ways[end].next);
+        next.iter()
+            .all(|&next| next != NONE && own < order(next as usize / 2))
     }
 
-    /// The end on the other side of the run that is entered at an end of a piece.
-    fn beyond(&self, end: [u8; 4]) -> usize {
-        self.at[&u32::from_le_bytes(end)] ^ 1
-    }
-
-    /// Goes on as far as all chains go; the ends that see none.
+    /// Makes the neighbours of each of some runs neighbours of each other.
     ///
     /// Collective.
-    fn follow(&mut self) -> Result<Vec<usize>, Error> {
-        let mut open: Vec<usize> = (0..self.ways.len()).collect();
+    fn step_out(&mut self, runs: &[usize]) -> Result<(), FabricError> {
+        let ends: Vec<usize> = ends_of(runs).collect();
+        let word = |end: usize| {
+            let (next, other) = (self.ways[end].next, self.beyond(end));
+            let mut bytes = [0; 4 + WAY];
+            bytes[..4].copy_from_slice(&next.to_le_bytes());
+            bytes[4..].copy_from_slice(&other.to_bytes());
+            (self.owner(next), bytes)
+        };
+        let mut heard = Vec::new();
+        self.among.tell(&ends, word, |bytes| heard.push(bytes))?;
+        for bytes in heard {
+            let (end, way) = bytes.split_first_chunk().expect("an end and a way");
+            let end = self.own(u32::from_le_bytes(*end));
+            let way = Way::of_bytes(way.try_into().expect("a way is left"));
+            self.ways[end] = way.behind(self.ways[end].passed);
+        }
+        Ok(())
+    }
+
+    /// Looks on until all ends see those of their chains, or none.
+    ///
+    /// Collective.
+    fn jump(&mut self, mut open: Vec<usize>) -> Result<(), FabricError> {
         loop {
             open.retain(|&end| self.ways[end].next != NONE);
-            let ask = |end: usize| self.question(self.ways[end].next);
-            let answers = self.among.ask(&open, ask, |end| {
-                let beyond = self.beyond(end);
-                let kmers = self.runs.strings.kmers(beyond / 2) as u64;
-                let way = self.ways[beyond];
-                let passed = way.passed + kmers;
-                Way { passed, ..way }.to_bytes()
-            })?;
-            let mut ended = 0;
-            for (&end, answer) in open.iter().zip(answers) {
-                let (seen, way) = (self.ways[end].passed, Way::of_bytes(answer));
-                let passed = seen + way.passed;
-                self.ways[end] = Way { passed, ..way };
-                ended += usize::from(way.next == NONE);
-            }
             // Of a chain the first that sees no end is asked about by the one behind it, and so on.
-            if self.among.sum(ended)? == 0 {
-                return Ok(open);
+            if self.look_on(&open)? == 0 {
+                return Ok(());
             }
         }
     }
 
-    /// Cuts rings, of which `open` are all ends.
+    /// Lets ends see what the next ones see; how many of all processes see an end of a chain then.
     ///
     /// Collective.
-    fn cut(&mut self, open: &[usize]) -> Result<(), Error> {
-        let least = self.least(open)?;
+    fn look_on(&mut self, open: &[usize]) -> Result<u64, FabricError> {
+        let answers = self.among.ask(
+            open,
+            |end| self.question(self.ways[end].next),
+            |end| self.beyond(self.own(u32::from_le_bytes(end))).to_bytes(),
+        )?;
+        let mut ended = 0;
+        for (&end, answer) in open.iter().zip(answers) {
+            let way = Way::of_bytes(answer);
+            self.ways[end] = way.behind(self.ways[end].passed);
+            ended += usize::from(way.next == NONE);
+        }
+        self.among.sum(ended)
+    }
+
+    /// Cuts rings, of which `runs` are all.
+    ///
+    /// Collective.
+    fn cut(&mut self, runs: &[usize]) -> Result<(), FabricError> {
+        let open: Vec<usize> = ends_of(runs).collect();
+        let least = self.least(&open)?;
         // The left end of each run that has the least number of its ring.
         let is_least = |&&end: &&usize| end % 2 == 0 && least[end] == self.number(end);
         let cut: Vec<usize> = open.iter().filter(is_least).copied().collect();
-        let joined = &self.joined;
-        let other = |end: usize| self.question(joined[end]);
+        let other = |end: usize| self.question(self.joined[end]);
         let mut told = Vec::new();
-        let hear = |end| told.push(self.beyond(end) ^ 1);
+        let hear = |end| told.push(self.own(u32::from_le_bytes(end)));
         self.among.tell(&cut, other, hear)?;
         for end in cut.into_iter().chain(told) {
             self.joined[end] = NONE;
         }
         let ends = self.runs.ends.as_flattened();
-        for &end in open {
+        for end in open {
             self.ways[end] = Way::from(ends[end], self.joined[end]);
         }
         Ok(())
     }
 
-    /// A number of the run of an end, which no other has.
+    /// The number of the run of an end, among those of all processes.
     fn number(&self, end: usize) -> u32 {
-        let [left, right] = self.runs.ends[end / 2];
-        left.end.min(right.end)
+        self.numbering.number(end / 2) as u32
     }
 
     /// For each end of `open`, which are those of rings, the least number of a run of its ring.
     ///
     /// Collective.
-    fn least(&self, open: &[usize]) -> Result<Vec<u32>, Error> {
+    fn least(&self, open: &[usize]) -> Result<Vec<u32>, FabricError> {
         let mut least = vec![NONE; self.ways.len()];
         let mut next = self.joined.clone();
         open.iter().for_each(|&end| least[end] = self.number(end));
         loop {
             let ask = |end: usize| self.question(next[end]);
             let answers = self.among.ask(open, ask, |end| {
-                let beyond = self.beyond(end);
+                let beyond = self.own(u32::from_le_bytes(end)) ^ 1;
                 pair([next[beyond], least[beyond]])
             })?;
             let mut lessened = 0;
@@ -274,4 +388,9 @@ impl<'r> Ways<'r> {
             }
         }
     }
+}
+
+/// The ends of runs.
+fn ends_of(runs: &[usize]) -> impl Iterator<Item = usize> {
+    runs.iter().flat_map(|&run| [2 * run, 2 * run + 1])
 }
