@@ -37,6 +37,7 @@
 //! ```
 
 mod among;
+mod anchors;
 mod base_slice;
 mod base_string;
 mod checkpoint;

@@ -78,12 +78,16 @@ fn kmers_at_ends<const W: usize>(
 ) -> Result<Vec<Kmer<W>>, AssemblyError> {
     let searched = Searched::of(graph, among)?;
     let walks = Walks::of(&searched, NEIGHBOURS)?;
-    let walked = walks.find(reads, "ends")?;
     let none = vec![Vec::new(); among.threads];
-    let found = walked.for_each(none, |kmers: &mut Vec<Kmer<W>>, _, read, walk| {
-        spared(graph.k(), read, walk, mercy, kmers);
-        Ok(())
-    })?;
+    let found = walks.for_each(
+        reads,
+        "ends",
+        none,
+        |kmers: &mut Vec<Kmer<W>>, _, read, walk| {
+            spared(graph.k(), read, walk, mercy, kmers);
+            Ok(())
+        },
+    )?;
     let mut all = Vec::with_capacity(found.iter().map(Vec::len).sum());
     found.into_iter().for_each(|one| all.extend(one));
     all.sort_unstable();

@@ -34,6 +34,11 @@ impl Scheme {
         self.neighbours
     }
 
+    /// Bases of neighbours together.
+    pub fn span(&self) -> usize {
+        self.neighbours + self.k - 1
+    }
+
     /// The hash and the place of every k-mer that is least among neighbours, wherever these begin.
     /// Those beyond the sequence, which has k bases at least, are unknown: as if they were all
     /// greater.
@@ -62,7 +67,7 @@ impl Scheme {
     /// Those of a sequence from a place on whose neighbours are all there, if it is long enough.
     #[inline]
     pub fn minimizers(&self, codes: &[u8], from: usize) -> Option<Minimizers> {
-        let first = codes.get(from..from + self.neighbours + self.k - 1)?;
+        let first = codes.get(from..from + self.span())?;
         let mut minimizers = Minimizers {
             window: self.rolling.start(&first[..self.k]),
             lowest: Least::new(from, self.neighbours),
@@ -92,6 +97,11 @@ impl Minimizers {
     #[inline(always)]
     pub fn least(&self) -> (u64, usize) {
         self.least
+    }
+
+    /// Where the first of its neighbours begins.
+    pub fn first(&self, scheme: &Scheme) -> usize {
+        self.at + 1 - scheme.neighbours
     }
 
     /// Goes on to the next minimizer; nothing where there is none.

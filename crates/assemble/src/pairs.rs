@@ -8,10 +8,10 @@
 //! metagenome any long node is joined so to the next one of about its coverage, and two dead ends
 //! that overlap are joined by two links.
 
-mod anchors;
 mod inserts;
 mod known;
 mod links;
+mod mates;
 mod overlaps;
 mod paths;
 mod resolve;

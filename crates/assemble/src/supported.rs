@@ -56,10 +56,9 @@ fn seen_joins<'g>(
 ) -> Result<[SeenJoins<'g>; 2], AssemblyError> {
     let searched = Searched::of(graph, among)?;
     let walks = Walks::of(&searched, NEIGHBOURS)?;
-    let walked = walks.find(reads, "joins")?;
     let seen = [0, around].map(|around| SeenJoins::none(graph.own(), around));
     if among.world.ranks() == 1 {
-        walked.for_each(vec![(); among.threads], |(), _, _, walk| {
+        walks.for_each(reads, "joins", vec![(); among.threads], |(), _, _, walk| {
             for step in walk.steps() {
                 seen.iter().for_each(|seen| seen.note(step));
             }
@@ -69,7 +68,7 @@ fn seen_joins<'g>(
     }
     let fabric = among.fabric_to_processes()?;
     let senders = (0..among.threads).map(|_| fabric.sender()).collect();
-    let senders = walked.for_each(senders, |sender, _, _, walk| {
+    let senders = walks.for_each(reads, "joins", senders, |sender, _, _, walk| {
         walk.steps().iter().try_for_each(|step| {
             let numbers = [step.way.index(), step.offset, step.kmers];
             let record = numbers.map(|number| (number as u32).to_le_bytes());

@@ -82,32 +82,26 @@ impl Walk {
         self.close([begins, ends]);
     }
 
-    /// Where the steps begin of the stretch that is under way.
-    fn under_way(&self) -> usize {
-        self.stretches.last().map_or(0, |end| end.steps)
-    }
-
-    /// Adds a step to a stretch that is under way, or goes on with its last.
-    pub fn go_on(&mut self, step: Step) {
-        let first = self.under_way();
-        match self.steps[first..].last_mut() {
-            Some(last) if (last.way, last.offset + last.kmers) == (step.way, step.offset) => {
-                last.kmers += step.kmers;
-            }
-            _ => self.steps.push(step),
-        }
-    }
-
-    /// Ends the stretch that is under way, with whether the graph ends before it and behind it: it
-    /// is left out where it is not [told](is_told).
-    pub fn end(&mut self, is_dead: [bool; 2], last: usize, least: usize, open: usize) -> bool {
-        let first = self.under_way();
-        let told = is_told(&self.steps[first..], last, least, open);
+    /// Adds a stretch, with whether the graph ends before it and behind it, if it is
+    /// [told](is_told); where its last window begins, and whether it is.
+    pub fn add(
+        &mut self,
+        steps: impl Iterator<Item = Step>,
+        is_dead: [bool; 2],
+        least: usize,
+        open: usize,
+    ) -> (usize, bool) {
+        let first = self.steps.len();
+        self.steps.extend(steps);
+        let own = &self.steps[first..];
+        let step = own.last().expect("a stretch has a step");
+        let last = step.at + step.kmers - 1;
+        let told = is_told(own, last, least, open);
         match told {
             true => self.close(is_dead),
             false => self.steps.truncate(first),
         }
-        told
+        (last, told)
     }
 
     fn close(&mut self, is_dead: [bool; 2]) {
@@ -137,16 +131,6 @@ impl<'g> Walker<'g> {
             "the index is of the k-mers of the graph"
         );
         Walker { graph, index }
-    }
-
-    /// The graph.
-    pub fn graph(&self) -> &'g Graph {
-        self.graph
-    }
-
-    /// The index.
-    pub fn index(&self) -> &'g Index<'g> {
-        self.index
     }
 
     /// Calls `each` with every longest stretch of a read with these minimizers all of whose k-mers

@@ -1,11 +1,8 @@
 //! The walks of all reads through a graph, which one process has or several have together.
 
-mod bins;
-mod super_kmers;
+mod shared;
 
 use std::borrow::Cow;
-
-use gyrase_fabric::LocalPartitions;
 
 use crate::Error;
 use crate::among::Among;
@@ -15,10 +12,13 @@ use crate::index::Index;
 use crate::over_bins::over_bins;
 use crate::reads::ReadBlocks;
 use crate::walk::{Walk, Walker};
-use bins::Runs;
+use shared::SharedNodes;
+
+/// Bases of reads that take as long to be asked about as a k-mer in an index.
+const ASKED: u64 = 3;
 
 /// A graph in which sequences are looked up. Each process looks for its own in all of the graph
-/// where that is less work than to send them to bins, and else there.
+/// where that is less work than to ask the processes that have its nodes.
 pub struct Searched<'g> {
     graph: &'g SharedGraph,
     whole: Option<Cow<'g, Graph>>,
@@ -35,7 +35,7 @@ impl<'g> Searched<'g> {
     pub fn of(graph: &'g SharedGraph, among: &'g Among) -> Result<Searched<'g>, Error> {
         let whole = match among.world.ranks() {
             1 => Some(Cow::Borrowed(graph.own())),
-            _ if graph.kmers(among)? > among.bases => None,
+            _ if graph.kmers(among)? * ASKED > among.bases => None,
             _ => Some(Cow::Owned(graph.copied(among.world)?)),
         };
         Ok(Searched {
@@ -49,7 +49,6 @@ impl<'g> Searched<'g> {
 /// Looks sequences up in a graph.
 pub struct Walks<'g> {
     graph: &'g SharedGraph,
-    neighbours: usize,
     place: Place<'g>,
     among: &'g Among<'g>,
 }
@@ -58,8 +57,8 @@ pub struct Walks<'g> {
 enum Place<'g> {
     /// In a graph that is all here.
     Here(&'g Graph, Index<'g>),
-    /// In bins, to which all processes sent their nodes.
-    Bins(Box<LocalPartitions>),
+    /// In the nodes that each process has.
+    Shared(Box<SharedNodes<'g>>),
 }
 
 impl<'g> Walks<'g> {
@@ -73,7 +72,7 @@ impl<'g> Walks<'g> {
         let Searched { graph, among, .. } = *searched;
         let k = graph.k();
         let place = match searched.whole.as_deref() {
-            None => Place::Bins(Box::new(bins::send_nodes(graph, among)?)),
+            None => Place::Shared(Box::new(SharedNodes::of(graph, neighbours, among)?)),
             Some(whole) => {
                 let index = Index::of_minimizers(whole, k, neighbours, among.threads)?;
                 Place::Here(whole, index)
@@ -81,7 +80,6 @@ impl<'g> Walks<'g> {
         };
         Ok(Walks {
             graph,
-            neighbours: neighbours.min(k),
             place,
             among,
         })
@@ -92,85 +90,37 @@ impl<'g> Walks<'g> {
         self.graph
     }
 
-    /// Looks up sequences of all processes. What is done has a name, under which its progress is
-    /// told.
+    /// Looks up the sequences of all processes: calls `each` with those of this one and their
+    /// walks, in no particular order, by a thread for each of `states`, and with the number of the
+    /// block; returns the states. What is done has a name, under which its progress is told.
     ///
     /// Collective.
     ///
     /// # Errors
-    /// Another process failed, there is no room for what travels, or somebody cancelled.
-    pub fn find<'w>(
-        &'w self,
-        sequences: &'w dyn ReadBlocks,
-        label: &'static str,
-    ) -> Result<Walked<'w>, Error> {
-        let found = match &self.place {
-            Place::Here(graph, index) => {
-                self.among.progress.start(label, sequences.count() as u64);
-                Found::Here(Walker::new(graph, index))
-            }
-            Place::Bins(nodes) => {
-                let k = self.graph.k();
-                Found::Runs(Box::new(bins::find(
-                    nodes, k, sequences, label, self.among,
-                )?))
-            }
-        };
-        Ok(Walked {
-            walks: self,
-            sequences,
-            found,
-        })
-    }
-}
-
-/// What was found of sequences.
-enum Found<'w> {
-    /// Nothing yet: they are looked up one after the other.
-    Here(Walker<'w>),
-    Runs(Box<Runs>),
-}
-
-/// The walks of sequences that were looked up.
-pub struct Walked<'w> {
-    walks: &'w Walks<'w>,
-    sequences: &'w dyn ReadBlocks,
-    found: Found<'w>,
-}
-
-impl Walked<'_> {
-    /// Calls `each` with the sequences of this process and their walks, those of a block in their
-    /// order, by a thread for each of `states`, and with the number of the block; returns the
-    /// states.
-    ///
-    /// # Errors
-    /// Those of `each`, which may be called after one; or somebody cancelled.
+    /// Those of `each`, which may be called after one; another process failed, or somebody
+    /// cancelled.
     pub fn for_each<S: Send>(
         &self,
+        sequences: &dyn ReadBlocks,
+        label: &'static str,
         states: Vec<S>,
         each: impl Fn(&mut S, usize, &[u8], &Walk) -> Result<(), AssemblyError> + Sync,
     ) -> Result<Vec<S>, AssemblyError> {
-        let (walks, progress) = (self.walks, self.walks.among.progress);
-        let walker = match &self.found {
-            Found::Here(walker) => walker,
-            Found::Runs(runs) => {
-                let groups: Vec<usize> = (0..runs.groups()).collect();
-                return over_bins(states, &groups, progress, |state, group| {
-                    let each = |block, read: &[u8], walk: &Walk| each(state, block, read, walk);
-                    let stretches = (walks.neighbours, walks.graph.k());
-                    runs.for_each(group, self.sequences, stretches, each)
-                });
-            }
+        let progress = self.among.progress;
+        progress.start(label, sequences.count() as u64);
+        let (graph, index) = match &self.place {
+            Place::Shared(nodes) => return nodes.for_each(sequences, states, each),
+            Place::Here(graph, index) => (graph, index),
         };
-        let blocks: Vec<usize> = (0..self.sequences.count()).collect();
+        let walker = Walker::new(graph, index);
+        let blocks: Vec<usize> = (0..sequences.count()).collect();
         over_bins(states, &blocks, progress, |state, block| {
             let (mut walk, mut steps) = (Walk::default(), Vec::new());
             let mut done = Ok(());
-            let index = walker.index();
-            index.for_each_read(&*self.sequences.get(block)?, |read, minimizers| {
+            index.for_each_read(&*sequences.get(block)?, |read, minimizers| {
                 walk.clear();
                 walker.walk_of(read, minimizers, &mut steps, |steps| {
-                    walk.push(walker.graph(), steps);
+                    walk.push(graph, steps)
                 });
                 if done.is_ok() {
                     done = each(state, block, read, &walk);
@@ -218,12 +168,10 @@ mod tests {
         let searched = Searched::of(&graph, &among)?;
         let walks = Walks::of(&searched, neighbours)?;
         let all = Mutex::new(Vec::new());
-        walks
-            .find(reads, "reads")?
-            .for_each(vec![(); 2], |(), _, read, walk| {
-                all.lock().unwrap().push((read.to_vec(), walk.clone()));
-                Ok(())
-            })?;
+        walks.for_each(reads, "reads", vec![(); 2], |(), _, read, walk| {
+            all.lock().unwrap().push((read.to_vec(), walk.clone()));
+            Ok(())
+        })?;
         Ok(all.into_inner().unwrap())
     }
 

@@ -130,17 +130,15 @@ fn dead_ends<'g, const W: usize>(
 ) -> Result<Vec<DeadEnd<'g, W>>, AssemblyError> {
     let (own, kmers) = (larger.own(), LastKmers::of(larger.own()));
     let none = vec![Vec::new(); among.threads];
-    let found = walks
-        .find(&kmers, "fill")?
-        .for_each(none, |ends, number, codes, walk| {
-            let way = kmers.ways[number];
-            ends.push(DeadEnd {
-                bases: own.bases(way),
-                last: LargerKmer::new(kmer_of(codes), walk.steps().to_vec()),
-                depth: own.count(way) * 100 / own.kmers(way),
-            });
-            Ok(())
-        })?;
+    let found = walks.for_each(&kmers, "fill", none, |ends, number, codes, walk| {
+        let way = kmers.ways[number];
+        ends.push(DeadEnd {
+            bases: own.bases(way),
+            last: LargerKmer::new(kmer_of(codes), walk.steps().to_vec()),
+            depth: own.count(way) * 100 / own.kmers(way),
+        });
+        Ok(())
+    })?;
     Ok(found.concat())
 }
 

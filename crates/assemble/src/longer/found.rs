@@ -44,12 +44,12 @@ impl<'g, const W: usize> Found<'g, W> {
         among: &Among,
     ) -> Result<Found<'g, W>, AssemblyError> {
         let graph = walks.graph();
-        let walked = walks.find(reads, "longer k-mers")?;
+        let label = "longer k-mers";
         let (counts, crossings) = (Counts::new(k), Crossings::none(graph, k));
         let none = || Here::none(graph, &counts, &crossings);
         let heard = if among.world.ranks() == 1 {
             let states = (0..among.threads).map(|_| none()).collect();
-            walked.for_each(states, |here: &mut Here<W>, _, read, walk| {
+            walks.for_each(reads, label, states, |here: &mut Here<W>, _, read, walk| {
                 let mut stretches = walk.stretches();
                 Ok(stretches.try_for_each(|one| note(graph, k, read, one.steps, here))?)
             })?
@@ -63,13 +63,12 @@ impl<'g, const W: usize> Found<'g, W> {
                 sender: fabric.sender(),
             };
             let states = (0..among.threads).map(away).collect();
-            let away = walked.for_each(states, |away, _, read, walk| {
+            let away = walks.for_each(reads, label, states, |away, _, read, walk| {
                 let mut stretches = walk.stretches();
                 Ok(stretches.try_for_each(|one| note::<W>(graph, k, read, one.steps, away))?)
             })?;
             let senders = away.into_iter().map(|away| away.sender).collect();
             let told = fabric.close(senders)?;
-            drop(walked);
             let mut here = none();
             told.drain::<FabricError>(among.world.rank(), &mut |bytes, used| {
                 here.hear(&bytes[..used])

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use gyrase_fabric::FabricError;
 
-use super::anchors::{ANCHOR, Anchors, Begin, NEIGHBOURS};
+use super::mates::{ANCHOR, Begin, Mates, NEIGHBOURS};
 use crate::among::Among;
 use crate::config::AssemblyError;
 use crate::graph::{Graph, SharedGraph, Way};
@@ -106,8 +106,8 @@ impl Found {
         among: &Among,
     ) -> Result<Found, AssemblyError> {
         let mut own = Found::default();
-        let anchors = Anchors::of(graph, among)?;
-        anchors.for_each_pair(reads, |one, other| own.pair(one, other))?;
+        let mates = Mates::of(graph, among)?;
+        mates.for_each_pair(reads, |one, other| own.pair(one, other))?;
         Ok(own)
     }
 

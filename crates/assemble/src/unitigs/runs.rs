@@ -2,17 +2,17 @@
 //!
 //! A chain goes from process to process: in each direction an end of a run knows the next run.
 //!
-//! 1. Runs *step out*: one whose number comes first among those of its neighbours tells each of
+//! 1. Runs *step out*: one whose number, mixed, is below those of its neighbours tells each of
 //!    these what is beyond it, so that they are neighbours then. A third of the runs do so in a
 //!    round (list contraction; Anderson and Miller 1990).
-//! 2. When few do, those that are left ask the next for what is behind that: so every round doubles
-//!    how far they see (pointer jumping; Wyllie 1979). Who sees the end of the chain knows the k-mer
-//!    there, and how many k-mers are between.
+//! 2. When few do, those that are left ask the next for what is behind that: every round doubles
+//!    how far they see (pointer jumping; Wyllie 1979). Who sees the end of the chain knows the
+//!    k-mer there, and how many k-mers are between.
 //! 3. Runs that stepped out ask their last neighbours, in the opposite order.
 //!
-//! So a run sends a few messages, however long its chain is. Who sees no end is in a ring. A ring is
-//! cut beside the run that has the least number, which is found in rounds as well, and is a chain
-//! then.
+//! So a run sends a few messages, however long its chain is. Who sees no end is in a ring. A ring
+//! is cut beside the run that has the least number, which is found in rounds as well, and is a
+//! chain then.
 
 use gyrase_fabric::FabricError;
 use gyrase_kmer::mix;
@@ -259,7 +259,7 @@ impl<'r> Ways<'r> {
     fn contract(&mut self, runs: &[usize]) -> Result<(Vec<usize>, Vec<Vec<usize>>), Error> {
         let (mut left, mut all) = (runs.to_vec(), Vec::new());
         loop {
-            let (out, others): (Vec<_>, Vec<_>) = left.iter().partition(|&&run| self.is_first(run));
+            let (out, others): (Vec<_>, _) = left.iter().partition(|&&run| self.is_first(run));
             let counts = [out.len() as u64, left.len() as u64];
             let sums = self.among.world.sum(&counts)?;
             if sums[0] * FEW <= sums[1] {
