@@ -96,8 +96,8 @@ pub fn all_to_all(world: &dyn World, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u
     Ok(came)
 }
 
-/// Things that are on their way at a time.
-const BATCH: usize = 1 << 18;
+/// Bytes of things that are on their way at a time.
+const BATCH: usize = 4 << 20;
 
 /// Collective. Does something with all things of this process, so many at a time: in every process
 /// as often as in that with the most, the last times perhaps with nothing.
@@ -109,8 +109,9 @@ pub fn in_batches<T>(
     mut all: impl ExactSizeIterator<Item = T>,
     mut each: impl FnMut(Vec<T>) -> Result<(), FabricError>,
 ) -> Result<(), FabricError> {
-    let most = world.max(&[all.len().div_ceil(BATCH) as u64])?[0];
-    (0..most).try_for_each(|_| each(all.by_ref().take(BATCH).collect()))
+    let batch = BATCH / size_of::<T>().max(1);
+    let most = world.max(&[all.len().div_ceil(batch) as u64])?[0];
+    (0..most).try_for_each(|_| each(all.by_ref().take(batch).collect()))
 }
 
 /// Collective. Rank 0 takes the pieces of all processes, in the order of ranks. Each process sends

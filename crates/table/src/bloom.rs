@@ -40,11 +40,6 @@ impl Bloom {
         self.words[at] & bits == bits
     }
 
-    /// What it is made of: that of several filters of as many keys is the union of their bits.
-    pub fn words_mut(&mut self) -> &mut [u64] {
-        &mut self.words
-    }
-
     /// The word of a key, and its bits there.
     #[inline(always)]
     fn bits(&self, place: u64) -> (usize, u64) {

@@ -1,18 +1,23 @@
 //! k-mers beside the nodes of a graph, which may begin and end in the middle of nodes.
 
-use gyrase_fabric::{FabricError, World, all_to_all};
-use gyrase_table::Bloom;
-use gyrase_work::run_of;
+use std::iter::repeat;
+use std::ops::Range;
 
-use super::nodes::{Graph, kmer_of};
+use gyrase_fabric::FabricError;
+use gyrase_kmer::mix;
+use gyrase_table::Bloom;
+
+use super::nodes::Graph;
 use super::sequences::Stretch;
 use crate::among::Among;
 use crate::rolling::Rolling;
 use crate::together::{Counted, bytes_of, of_bytes, owner};
 use crate::way::Way;
 
-/// Room in the filter for each k-mer that is beside: few others pass it then.
-const ROOM: usize = 8;
+/// Room in the filter for each end of a k-mer that is beside: few others pass it then.
+const ROOM: usize = 4;
+/// Bases of nodes that are looked up at once, but for those of a longer one.
+const AT_ONCE: usize = 1 << 18;
 
 /// The nodes of this process, cut wherever one of some k-mers may follow or be followed, and those
 /// of the k-mers that the graph has not: the graph of both may be made of them. Each process has
@@ -24,17 +29,31 @@ pub fn beside<const W: usize>(
     kmers: Vec<Counted<W>>,
     among: &Among,
 ) -> Result<(Vec<Stretch>, Vec<Counted<W>>), FabricError> {
-    let ends = Ends::of_all(graph.k(), &kmers, among)?;
+    let (ends, k) = (Ends::of_all(graph.k(), &kmers, among)?, graph.k());
     let (mut stretches, mut met) = (Vec::new(), Vec::new());
-    let (mut codes, mut places) = (Vec::new(), Vec::new());
-    for way in graph.nodes() {
-        let k = graph.k();
-        codes.clear();
-        graph.bases(way).append_codes(&mut codes);
-        ends.places(&codes, &mut places);
-        let both = places.windows(2).filter(|two| two[0] + 1 == two[1]);
-        met.extend(both.map(|two| kmer_of::<W>(&codes[two[0]..two[0] + k]).canonical(k)));
-        push(graph, way, &places, &mut stretches);
+    let (mut codes, mut hashes, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    let batches = batches(graph);
+    let most = among.most(batches.len())? as usize;
+    for batch in batches.into_iter().chain(repeat(0..0)).take(most) {
+        hashes.clear();
+        for way in batch.clone().map(Way::forward) {
+            codes.clear();
+            graph.bases(way).append_codes(&mut codes);
+            ends.hash(&codes, &mut hashes);
+        }
+        let mut are_ends = ends.are_there(&hashes, among)?.into_iter();
+        for way in batch.map(Way::forward) {
+            let all = graph.length(way) + 2 - k;
+            places.clear();
+            places.extend(
+                (0..all)
+                    .zip(&mut are_ends)
+                    .filter_map(|(place, is_end)| is_end.then_some(place)),
+            );
+            let both = places.windows(2).filter(|two| two[0] + 1 == two[1]);
+            met.extend(both.map(|two| graph.bases(way).kmer::<W>(two[0], k).canonical(k)));
+            push(graph, way, &places, &mut stretches);
+        }
     }
     let mut there = vec![false; kmers.len()];
     let word = |kmer| (owner(kmer, among.world.ranks()), bytes_of(kmer, 0));
@@ -62,13 +81,28 @@ fn push(graph: &Graph, way: Way, places: &[usize], stretches: &mut Vec<Stretch>)
             node: way.node() as u32,
             from: from as u32,
             kmers: (to - from) as u32,
-            count: graph.count_of(way, (to - from) as u64),
+            // Whatever the cuts, what is joined again has what it had.
+            count: graph.count_of(way, to as u64) - graph.count_of(way, from as u64),
         });
         from = to;
     }
 }
 
-/// The k-1 bases with which k-mers begin and end.
+/// Runs of nodes of so many bases that these are looked up at once.
+fn batches(graph: &Graph) -> Vec<Range<usize>> {
+    let (mut batches, mut from) = (Vec::new(), 0);
+    for node in 0..graph.len() {
+        let bases = graph.start(Way::forward(node)) - graph.start(Way::forward(from));
+        if bases + graph.length(Way::forward(node)) > AT_ONCE && node > from {
+            batches.push(from..node);
+            from = node;
+        }
+    }
+    batches.push(from..graph.len());
+    batches
+}
+
+/// The k-1 bases with which k-mers begin and end, each at the process that it falls to.
 struct Ends {
     bases: usize,
     rolling: Rolling,
@@ -84,21 +118,21 @@ impl Ends {
         kmers: &[Counted<W>],
         among: &Among,
     ) -> Result<Ends, FabricError> {
-        let rolling = Rolling::new(k - 1);
-        let mut filter = Bloom::default();
-        filter.clear(ROOM * among.sum(kmers.len())? as usize);
-        let mut codes = vec![0; k];
-        for (kmer, _) in kmers {
+        let (rolling, mut codes) = (Rolling::new(k - 1), vec![0; k]);
+        let hashes = kmers.iter().flat_map(|(kmer, _)| {
             let bases = (0..k).rev().map(|place| kmer.base(place));
-            codes
-                .iter_mut()
-                .zip(bases)
-                .for_each(|(code, base)| *code = base);
-            for end in [&codes[1..], &codes[..k - 1]] {
-                filter.note(rolling.start(end).hash());
-            }
+            codes.clear();
+            codes.extend(bases);
+            [&codes[1..], &codes[..k - 1]].map(|end| rolling.start(end).hash())
+        });
+        let hashes: Vec<u64> = hashes.collect();
+        let mut fallen = Vec::new();
+        among.tell(&hashes, |hash| key_of(hash, among), |key| fallen.push(key))?;
+        let mut filter = Bloom::default();
+        filter.clear(ROOM * fallen.len());
+        for key in fallen {
+            filter.note(hash_of(key));
         }
-        unite(filter.words_mut(), among.world)?;
         Ok(Ends {
             bases: k - 1,
             rolling,
@@ -106,49 +140,36 @@ impl Ends {
         })
     }
 
-    /// Where in a node k-1 bases begin that may be an end.
-    fn places(&self, codes: &[u8], places: &mut Vec<usize>) {
-        places.clear();
+    /// Appends the hashes of all k-1 bases of a node.
+    fn hash(&self, codes: &[u8], hashes: &mut Vec<u64>) {
         let mut window = self.rolling.start(&codes[..self.bases]);
         for (place, &new) in codes[self.bases..].iter().enumerate() {
-            if self.filter.has(window.hash()) {
-                places.push(place);
-            }
+            hashes.push(window.hash());
             window = self.rolling.next(window, codes[place], new);
         }
-        if self.filter.has(window.hash()) {
-            places.push(codes.len() - self.bases);
-        }
+        hashes.push(window.hash());
+    }
+
+    /// Whether each of some may be an end.
+    ///
+    /// Collective.
+    fn are_there(&self, hashes: &[u64], among: &Among) -> Result<Vec<bool>, FabricError> {
+        let question = |hash| key_of(hash, among);
+        let answer = |key| [u8::from(self.filter.has(hash_of(key)))];
+        let answers = among.ask(hashes, question, answer)?;
+        Ok(answers.into_iter().map(|[answer]| answer > 0).collect())
     }
 }
 
-/// Makes bits those of all processes: each unites a run of them.
-///
-/// Collective.
-fn unite(words: &mut [u64], world: &dyn World) -> Result<(), FabricError> {
-    let ranks = world.ranks();
-    if ranks == 1 {
-        return Ok(());
-    }
-    let run = |rank: usize| run_of(words.len(), rank, ranks);
-    let bytes = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let runs = (0..ranks).map(|rank| bytes(&words[run(rank)]));
-    let mut own = vec![0; run(world.rank()).len()];
-    for bytes in all_to_all(world, runs.collect())? {
-        let more = bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|&word| u64::from_le_bytes(word));
-        own.iter_mut()
-            .zip(more)
-            .for_each(|(word, more)| *word |= more);
-    }
-    let all = world.all_gather(&bytes(&own))?;
-    let all = all.iter().flat_map(|bytes| bytes.as_chunks().0);
-    let united = words.iter_mut().zip(all);
-    united.for_each(|(word, &all)| *word = u64::from_le_bytes(all));
-    Ok(())
+/// The process that a hash falls to, by its upper half, and the lower half.
+fn key_of(hash: u64, among: &Among) -> (usize, [u8; 4]) {
+    let rank = ((hash >> 32) * among.world.ranks() as u64) >> 32;
+    (rank as usize, (hash as u32).to_le_bytes())
+}
+
+/// A hash of the lower half of one.
+fn hash_of(key: [u8; 4]) -> u64 {
+    mix(u32::from_le_bytes(key).into())
 }
 
 #[cfg(test)]
@@ -162,6 +183,7 @@ mod tests {
 
     use super::*;
     use crate::graph::compact::compact_of;
+    use crate::graph::kmer_of;
     use crate::graph::{Extended, Pieces, compact};
 
     fn kmers(k: usize, text: &[u8]) -> BTreeSet<Kmer<1>> {
