@@ -8,6 +8,8 @@ use gyrase_fabric::{
 };
 use gyrase_work::Progress;
 
+use crate::plan::{shared_bytes, whole_bytes};
+
 /// The threads and processes that make a graph together, and who has which bins.
 pub struct Among<'a> {
     pub world: &'a dyn World,
@@ -19,6 +21,8 @@ pub struct Among<'a> {
     pub threads: usize,
     /// Bytes for what travels, the same in all processes.
     pub memory: u64,
+    /// Bytes for a graph and what is looked up in it, the same in all processes.
+    pub room: u64,
     /// Where more than that goes.
     pub folder: Arc<SpillFolder>,
     /// Bases of the reads of a process, on average; 0 where there are none.
@@ -37,6 +41,7 @@ impl<'a> Among<'a> {
             place,
             threads: 2,
             memory: 16 << 20,
+            room: u64::MAX,
             folder: Arc::default(),
             bases: 0,
             progress,
@@ -70,6 +75,13 @@ impl Among<'_> {
     /// Collective.
     pub fn fabric_to_processes(&self) -> Result<ExchangeFabric, FabricError> {
         self.fabric(self.world.ranks(), Owners::default())
+    }
+
+    /// Whether each process has all of a graph of so many k-mers, with an index of it, and asks no
+    /// others: where that is sooner and fits, or where nothing else fits.
+    pub fn has_whole(&self, kmers: u64, is_sooner: bool) -> bool {
+        let shared = shared_bytes(kmers, self.world.ranks());
+        whole_bytes(kmers) <= self.room && (is_sooner || shared > self.room)
     }
 
     /// The sum of a number over all processes.

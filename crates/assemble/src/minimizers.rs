@@ -1,6 +1,7 @@
 //! Which k-mers of a sequence are kept: of so many that follow each other the one with the least
 //! hash (a minimizer scheme). What two sequences have in common has the same ones in both.
 
+use crate::reads::NONE;
 use crate::rolling::{Rolling, Window};
 
 /// The most neighbours of which one is kept.
@@ -80,6 +81,32 @@ impl Scheme {
         }
         Some(minimizers)
     }
+
+    /// Calls `each` with the hashes, the k-mers and the places of so many minimizers of neighbours
+    /// that begin at `from` or behind it, but for those with what is no base; where the next
+    /// neighbours begin.
+    pub fn for_each_from(
+        &self,
+        codes: &[u8],
+        from: usize,
+        count: usize,
+        mut each: impl FnMut(u64, &[u8], usize),
+    ) -> usize {
+        let Some(mut next) = self.minimizers(codes, from) else {
+            return codes.len();
+        };
+        for _ in 0..count {
+            let (hash, at) = next.least();
+            let window = &codes[at..at + self.k];
+            if !window.contains(&NONE) {
+                each(hash, window, at);
+            }
+            if next.go_on(self, codes).is_none() {
+                return codes.len();
+            }
+        }
+        next.at + 1 - self.neighbours
+    }
 }
 
 /// The minimizers of a sequence, one after the other.
@@ -97,11 +124,6 @@ impl Minimizers {
     #[inline(always)]
     pub fn least(&self) -> (u64, usize) {
         self.least
-    }
-
-    /// Where the first of its neighbours begins.
-    pub fn first(&self, scheme: &Scheme) -> usize {
-        self.at + 1 - scheme.neighbours
     }
 
     /// Goes on to the next minimizer; nothing where there is none.

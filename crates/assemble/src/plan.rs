@@ -14,6 +14,10 @@ const COUNTED: u64 = 12;
 /// And of the graph, with the index by which reads are found in it. Where that is made its
 /// processes share its k-mers, and it takes no more.
 const GRAPH: u64 = 7;
+/// Bytes of a k-mer of its share in a process that asks others, with the anchors that fall to it.
+const SHARED: u64 = 24;
+/// Bytes of a k-mer of the last graph, with and without strains, in the process that writes it.
+const LAST: u64 = 1;
 /// How often a k-mer of a genome is taken to be seen; where it is less, the graph is larger.
 const COVERAGE: u64 = 20;
 /// The same of a metagenome.
@@ -66,7 +70,7 @@ pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
     let held = |bases: u64, counting: u64| {
         let reads = packed(bases).min(room);
         let counting = counting + kmers(bases) * COUNTED;
-        reads + counting.max(graph_bytes(kmers(bases)))
+        reads + counting.max(graph_bytes(kmers(bases), ranks))
     };
     let with_reads = |beside: u64, bases: u64| beside + packed(bases).min(least_room(beside));
     let least = counted.bases.least;
@@ -80,7 +84,7 @@ pub fn plan(config: &Config, ranks: usize) -> Result<Plan, AssemblyError> {
     };
     let begun = begun_with(1)?;
     let with_graph = |bases: u64| {
-        let graph = graph_bytes(kmers(bases));
+        let graph = graph_bytes(kmers(bases), ranks);
         begun.max(with_reads(graph, bases))
     };
     let mut threads = config.threads;
@@ -109,9 +113,29 @@ fn coverage(sample: Sample) -> u64 {
     }
 }
 
-/// Bytes of a graph of so many k-mers: each process has it.
-pub fn graph_bytes(kmers: u64) -> u64 {
-    BESIDE + kmers * GRAPH
+/// Bytes of the least memory for a graph of so many k-mers, which so many processes have together.
+pub fn graph_bytes(kmers: u64, ranks: usize) -> u64 {
+    let all_here = whole_bytes(kmers);
+    BESIDE
+        + match ranks {
+            1 => all_here,
+            _ => all_here.min(shared_bytes(kmers, ranks).max(kmers * LAST)),
+        }
+}
+
+/// Bytes of a graph of so many k-mers, with its index, in a process that has all of it.
+pub fn whole_bytes(kmers: u64) -> u64 {
+    kmers * GRAPH
+}
+
+/// Bytes in each of so many processes that ask each other.
+pub fn shared_bytes(kmers: u64, ranks: usize) -> u64 {
+    kmers.div_ceil(ranks as u64) * SHARED
+}
+
+/// Bytes that are left for a graph beside the reads, where these take so many.
+pub fn room_for_graph(memory: u64, reads: u64) -> u64 {
+    memory.saturating_sub(BESIDE + reads)
 }
 
 /// How the k-mers of the first graph are counted, with so much memory.

@@ -21,7 +21,7 @@ use crate::graph::{Graph, Pieces, SharedGraph, Way, compact_among, shape_of};
 use crate::longer::longer;
 use crate::mercy::{Mercy, merciful};
 use crate::pairs::{PairJoins, resolve};
-use crate::plan::{count_config, fits, graph_bytes, plan};
+use crate::plan::{count_config, fits, graph_bytes, plan, room_for_graph};
 use crate::reads::{Reads, folder as reads_folder};
 use crate::scaffold::{Scaffold, scaffolds};
 use crate::solid::{KmerDepth, first_k, lengths};
@@ -280,12 +280,16 @@ fn among<'a>(
     let world = reads.world();
     let place = Place::among(PARTS.max(world.ranks()).next_power_of_two(), world.peer());
     let least = ExchangeFabric::least_memory(place.partitions, world.ranks(), config.threads);
+    let room = room_for_graph(config.memory, reads.held());
+    let least_of_all = world.min(&[least.max(config.memory / 16), room])?;
+    let [memory, room] = [0, 1].map(|number| least_of_all[number]);
     Ok(Among {
         world,
         bins: place.owned().collect(),
         place,
         threads: config.threads,
-        memory: world.min(&[least.max(config.memory / 16)])?[0],
+        memory,
+        room,
         folder: reads.folder(),
         bases: reads.bases() / world.ranks() as u64,
         progress,
@@ -333,7 +337,7 @@ fn first(
     let Some((depth, kmers)) = depth_of(&bins, config, world, progress)? else {
         return Ok(None);
     };
-    let graph = graph_bytes(kmers);
+    let graph = graph_bytes(kmers, world.ranks());
     fits(reads.least_memory(graph), config)?;
     let unitigs = unitigs_of(bins, depth.least, config, reads, progress)?;
     let mut pieces = Pieces::default();
@@ -372,7 +376,8 @@ fn spare(
 ) -> Result<(), AssemblyError> {
     if config.sample.is_mixed() {
         let kmers = state.graph.kmers(among)?;
-        let admit = |added| fits(reads.least_memory(graph_bytes(kmers + added)), config);
+        let graph = |added| graph_bytes(kmers + added, among.world.ranks());
+        let admit = |added| fits(reads.least_memory(graph(added)), config);
         let (graph, spared) = merciful(&state.graph, reads, mercy, &admit, among)?;
         state.graph = graph;
         state.spared[mercy as usize] = spared;

@@ -49,9 +49,10 @@ pub fn find(
     among: &Among,
 ) -> Result<Found, AssemblyError> {
     among.progress.start("pairs", reads.count() as u64);
-    let own = match among.world.ranks() {
+    let (kmers, ranks) = (graph.kmers(among)?, among.world.ranks());
+    let own = match ranks {
         1 => Found::here(graph.own(), reads, among)?,
-        ranks if is_small(graph.kmers(among)?, among.bases, ranks as u64) => {
+        _ if among.has_whole(kmers, is_small(kmers, among.bases, ranks as u64)) => {
             Found::here(&graph.copied(among.world)?, reads, among)?
         }
         _ => Found::by_anchors(graph, reads, among)?,

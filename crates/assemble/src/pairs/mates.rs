@@ -14,7 +14,7 @@ use crate::config::AssemblyError;
 use crate::graph::{SharedGraph, Way};
 use crate::minimizers::Scheme;
 use crate::over_bins::over_bins;
-use crate::reads::{Batches, NONE, ReadBlocks};
+use crate::reads::{Batches, ReadBlocks};
 
 /// Bases of an anchor, where the k-mers of the graph have as many.
 pub const ANCHOR: usize = 31;
@@ -137,9 +137,9 @@ impl<'g> Mates<'g> {
         let ranks = self.among.world.ranks();
         let (mut asked, mut questions) = (Vec::new(), vec![Vec::new(); ranks]);
         for (number, mate) in pairs.as_flattened_mut().iter_mut().enumerate() {
-            mate.next(&self.scheme, |window, at| {
+            mate.next_minimizers(&self.scheme, |hash, window, at| {
                 let (kmer, is_canonical) = canonical(window);
-                let key = key(0, kmer);
+                let key = key(hash, kmer);
                 let rank = self.anchors.owner(&key);
                 asked.push((number, at, is_canonical, rank));
                 questions[rank].extend(key);
@@ -189,28 +189,14 @@ impl Mate {
         self.from + scheme.span() <= self.codes.len()
     }
 
-    /// Calls `each` with the next minimizers and where they begin, as long as none is an anchor:
-    /// each time twice as many.
-    fn next(&mut self, scheme: &Scheme, mut each: impl FnMut(&[u8], usize)) {
+    /// Calls `each` with the next minimizers, as long as none is an anchor: each time twice as many.
+    fn next_minimizers(&mut self, scheme: &Scheme, each: impl FnMut(u64, &[u8], usize)) {
         if self.begin.is_some() {
             return;
         }
-        let Some(mut next) = scheme.minimizers(&self.codes, self.from) else {
-            return;
-        };
-        for _ in 0..self.most {
-            let (_, at) = next.least();
-            let window = &self.codes[at..at + scheme.k()];
-            if !window.contains(&NONE) {
-                each(window, at);
-            }
-            if next.go_on(scheme, &self.codes).is_none() {
-                self.from = self.codes.len();
-                return;
-            }
-        }
-        self.from = next.first(scheme);
+        let asked = self.most;
         self.most *= 2;
+        self.from = scheme.for_each_from(&self.codes, self.from, asked, each);
     }
 }
 

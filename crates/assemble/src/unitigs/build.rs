@@ -64,6 +64,7 @@ pub(super) fn among<'a>(
         place,
         threads,
         memory: world.min(&[least.max(free / 4)])?[0],
+        room: free,
         folder: Arc::clone(&means.folder),
         bases: 0,
         progress,

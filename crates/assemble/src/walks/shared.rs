@@ -396,23 +396,13 @@ impl Read {
 
     /// Calls `each` with the next minimizers, if no stretch is looked at: their hashes, their
     /// k-mers, and where these begin. Each time they are twice as many.
-    fn next_minimizers(&mut self, scheme: &Scheme, mut each: impl FnMut(u64, &[u8], usize)) {
+    fn next_minimizers(&mut self, scheme: &Scheme, each: impl FnMut(u64, &[u8], usize)) {
         if self.sides.is_some() {
             return;
         }
-        for _ in 0..self.most {
-            let Some(minimizers) = scheme.minimizers(&self.codes, self.from) else {
-                break;
-            };
-            let (hash, at) = minimizers.least();
-            let window = &self.codes[at..at + scheme.k()];
-            if !window.contains(&NONE) {
-                each(hash, window, at);
-            }
-            // If it is not there, neighbours that begin up to here are not all there.
-            self.from = at + 1;
-        }
+        let asked = self.most;
         self.most *= 2;
+        self.from = scheme.for_each_from(&self.codes, self.from, asked, each);
     }
 
     /// Looks at the stretch around an anchor of `k` bases.
