@@ -189,7 +189,8 @@ impl Mate {
         self.from + scheme.span() <= self.codes.len()
     }
 
-    /// Calls `each` with the next minimizers, as long as none is an anchor: each time twice as many.
+    /// Calls `each` with the next minimizers, as long as none is an anchor: each time twice as
+    /// many.
     fn next_minimizers(&mut self, scheme: &Scheme, each: impl FnMut(u64, &[u8], usize)) {
         if self.begin.is_some() {
             return;
