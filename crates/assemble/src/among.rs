@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    ExchangeFabric, FabricError, FabricOptions, Owners, Place, SpillFolder, World, in_batches,
-    look_up, tell,
+    ExchangeFabric, FabricError, FabricOptions, Owners, Place, SpillFolder, World, all_to_all,
+    in_batches, look_up, tell,
 };
-use gyrase_work::Progress;
+use gyrase_work::{Progress, in_threads};
 
 use crate::plan::{shared_bytes, whole_bytes};
 
@@ -117,6 +117,23 @@ impl Among<'_> {
         Ok(answers)
     }
 
+    /// Asks every process something, and gives what each says, in the order of ranks; threads
+    /// answer what processes asked this one.
+    ///
+    /// Collective.
+    pub fn ask_all(
+        &self,
+        questions: Vec<Vec<u8>>,
+        answer: impl Fn(&[u8]) -> Vec<u8> + Sync,
+    ) -> Result<Vec<Vec<u8>>, FabricError> {
+        let told = all_to_all(self.world, questions)?;
+        let shares = told.chunks(told.len().div_ceil(self.threads));
+        let answers = in_threads(shares.collect(), |some: &[Vec<u8>]| {
+            some.iter().map(|one| answer(one)).collect::<Vec<_>>()
+        });
+        all_to_all(self.world, answers.concat())
+    }
+
     /// Tells processes something: for each of `all` what `word` gives, to a rank.
     ///
     /// Collective.
@@ -142,4 +159,19 @@ pub fn pair([one, other]: [u32; 2]) -> [u8; 8] {
 pub fn unpair(bytes: [u8; 8]) -> [u32; 2] {
     let both = u64::from_le_bytes(bytes);
     [both as u32, (both >> 32) as u32]
+}
+
+/// Three numbers as bytes.
+pub fn three(numbers: [u32; 3]) -> [u8; 12] {
+    let mut bytes = [0; 12];
+    let places = bytes.as_chunks_mut().0.iter_mut();
+    places
+        .zip(numbers)
+        .for_each(|(place, number)| *place = number.to_le_bytes());
+    bytes
+}
+
+/// The numbers of [`three`].
+pub fn of_three(bytes: [u8; 12]) -> [u32; 3] {
+    std::array::from_fn(|number| u32::from_le_bytes(bytes.as_chunks().0[number]))
 }

@@ -6,7 +6,7 @@ use gyrase_kmer::{Kmer, mix};
 use gyrase_work::{in_threads, prefetch, run_of};
 
 use crate::Error;
-use crate::among::Among;
+use crate::among::{Among, of_three, three};
 use crate::graph::{SharedGraph, Way, kmer_of};
 use crate::minimizers::Scheme;
 use crate::places::{self, Places};
@@ -21,13 +21,11 @@ pub const ANSWER: usize = 12;
 const NOWHERE: [u8; ANSWER] = [u8::MAX; ANSWER];
 
 /// A k-mer by a key that both strands have in common, and where in a way of so many bases it begins
-/// as it is in its canonical direction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Anchor<const K: usize> {
-    pub key: [u8; K],
-    pub way: Way,
-    pub offset: u32,
-    pub length: u32,
+/// as it is in its canonical direction: the way, the bases before it, and those of the way.
+#[derive(Clone, Copy)]
+struct Anchor<const K: usize> {
+    key: [u8; K],
+    place: [u32; 3],
 }
 
 /// The anchors of a graph that fall to a process.
@@ -38,18 +36,26 @@ pub struct Anchors<'g, const K: usize> {
 }
 
 impl<'g, const K: usize> Anchors<'g, K> {
-    /// Those of the nodes of all processes, of which about so many fall to each.
+    /// Those of the k-mers of a graph that a scheme keeps: `key` makes the key of each from its
+    /// hash and from the k-mer in its canonical direction.
     ///
     /// Collective.
     ///
     /// # Errors
     /// They are too many, or another process failed.
-    pub fn of(
-        own: impl Iterator<Item = Anchor<K>>,
-        expected: usize,
+    pub fn of<const W: usize>(
+        graph: &SharedGraph,
+        scheme: Scheme,
+        key: fn(u64, Kmer<W>) -> [u8; K],
         among: &'g Among,
     ) -> Result<Anchors<'g, K>, Error> {
-        let all = fallen_to_this(own, expected, among)?;
+        let own = graph
+            .own()
+            .nodes()
+            .flat_map(|way| of_node(graph, scheme, way, key));
+        // Of random k-mers so many are kept, and about as many fall to each process.
+        let kept = graph.kmers(among)? as usize * 2 / (scheme.neighbours() + 1);
+        let all = fallen_to_this(own, kept / among.world.ranks(), among)?;
         if all.len() > places::END {
             return Err(Error::TooLarge);
         }
@@ -87,23 +93,12 @@ impl<'g, const K: usize> Anchors<'g, K> {
                 let mut found = self.places.of(hash(key));
                 let own = found.find(|found| self.all[found.0 as usize].key == *key);
                 answers.extend(match own {
-                    Some((place, true)) => self.all[place as usize].answer(),
+                    Some((place, true)) => three(self.all[place as usize].place),
                     _ => NOWHERE,
                 });
             }
         }
         answers
-    }
-}
-
-impl<const K: usize> Anchor<K> {
-    fn answer(&self) -> [u8; ANSWER] {
-        let mut bytes = [0; ANSWER];
-        let numbers = [self.way.index() as u32, self.offset, self.length];
-        for (bytes, number) in bytes.as_chunks_mut().0.iter_mut().zip(numbers) {
-            *bytes = number.to_le_bytes();
-        }
-        bytes
     }
 }
 
@@ -124,8 +119,7 @@ impl Found {
         if answer == NOWHERE {
             return None;
         }
-        let number = |number: usize| u32::from_le_bytes(answer.as_chunks().0[number]) as usize;
-        let [way, offset, length] = [0, 1, 2].map(number);
+        let [way, offset, length] = of_three(answer).map(|number| number as usize);
         let way = Way::of_index(way);
         Some(match is_canonical {
             true => Found {
@@ -142,9 +136,8 @@ impl Found {
     }
 }
 
-/// The anchors of a node of this process, of the k-mers that a scheme keeps: `key` makes the key of
-/// each from its hash and from the k-mer in its canonical direction.
-pub fn of_node<const K: usize, const W: usize>(
+/// The anchors of a node of this process.
+fn of_node<const K: usize, const W: usize>(
     graph: &SharedGraph,
     scheme: Scheme,
     way: Way,
@@ -161,11 +154,45 @@ pub fn of_node<const K: usize, const W: usize>(
         };
         Anchor {
             key: key(hash, kmer),
-            way,
-            offset: offset as u32,
-            length: bases.len() as u32,
+            place: [way.index(), offset, bases.len()].map(|number| number as u32),
         }
     })
+}
+
+/// A read of which anchors are looked for.
+#[derive(Default)]
+pub struct Sought {
+    pub codes: Vec<u8>,
+    /// Where neighbours begin that were not looked at.
+    from: usize,
+    /// Minimizers that are asked for next.
+    most: usize,
+}
+
+impl Sought {
+    /// Makes this the read of some codes.
+    pub fn begin(&mut self, codes: &[u8]) {
+        self.codes.clear();
+        self.codes.extend_from_slice(codes);
+        self.go_on(0);
+    }
+
+    /// Looks for anchors from a place on.
+    pub fn go_on(&mut self, from: usize) {
+        (self.from, self.most) = (from, 1);
+    }
+
+    /// Calls `each` with the hashes, the k-mers and the places of the next minimizers: each time
+    /// they are twice as many.
+    pub fn next_minimizers(&mut self, scheme: &Scheme, each: impl FnMut(u64, &[u8], usize)) {
+        self.from = scheme.for_each_from(&self.codes, self.from, self.most, each);
+        self.most *= 2;
+    }
+
+    /// Whether there are minimizers that were not asked for.
+    pub fn is_left(&self, scheme: &Scheme) -> bool {
+        self.from + scheme.span() <= self.codes.len()
+    }
 }
 
 /// A k-mer in its canonical direction, and whether that is its own.
@@ -192,7 +219,7 @@ fn fallen_to_this<const K: usize>(
         for anchor in own.by_ref().take(TOLD) {
             let message = &mut messages[owner(&anchor.key, ranks)];
             message.extend_from_slice(&anchor.key);
-            message.extend_from_slice(&anchor.answer());
+            message.extend_from_slice(&three(anchor.place));
             told += 1;
         }
         if among.sum(told)? == 0 {
@@ -201,12 +228,9 @@ fn fallen_to_this<const K: usize>(
         for message in all_to_all(among.world, messages)? {
             all.extend(message.chunks_exact(K + ANSWER).map(|bytes| {
                 let (key, place) = bytes.split_first_chunk().expect("a key and its place");
-                let number = |at: usize| u32::from_le_bytes(place.as_chunks().0[at]);
                 Anchor {
                     key: *key,
-                    way: Way::of_index(number(0) as usize),
-                    offset: number(1),
-                    length: number(2),
+                    place: of_three(place.try_into().expect("three numbers are left")),
                 }
             }));
         }

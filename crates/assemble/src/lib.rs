@@ -40,6 +40,7 @@ mod among;
 mod anchors;
 mod base_slice;
 mod base_string;
+mod batches;
 mod checkpoint;
 mod clean;
 mod config;

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use gyrase_fabric::{Drain, Fabric, FabricError, Sender};
 use gyrase_kmer::with_words;
 
-use crate::among::Among;
+use crate::among::{Among, of_three, three};
 use crate::config::AssemblyError;
 use crate::graph::{Graph, Pieces, SharedGraph, Way, compact_among, shape_of};
 use crate::mercy::NEIGHBOURS;
@@ -71,19 +71,17 @@ fn seen_joins<'g>(
     let senders = walks.for_each(reads, "joins", senders, |sender, _, _, walk| {
         walk.steps().iter().try_for_each(|step| {
             let numbers = [step.way.index(), step.offset, step.kmers];
-            let record = numbers.map(|number| (number as u32).to_le_bytes());
+            let record = three(numbers.map(|number| number as u32));
             let owner = graph.owner(step.way.node());
-            Ok(sender.send(owner, record.as_flattened(), STEP)?)
+            Ok(sender.send(owner, &record, STEP)?)
         })
     })?;
     let told = fabric.close(senders)?;
     told.drain::<FabricError>(among.world.rank(), &mut |bytes, used| {
-        for step in bytes[..used].as_chunks::<STEP>().0 {
-            let number = |at: usize| u32::from_le_bytes(step.as_chunks().0[at]) as usize;
-            let way = graph.own_way(Way::of_index(number(0)));
-            let (offset, kmers) = (number(1), number(2));
+        for &step in bytes[..used].as_chunks().0 {
+            let [way, offset, kmers] = of_three(step).map(|number| number as usize);
             let step = Step {
-                way,
+                way: graph.own_way(Way::of_index(way)),
                 offset,
                 at: 0,
                 kmers,

@@ -172,10 +172,11 @@ mod tests {
         let walks = Walks::of(&searched, neighbours)?;
         let all = Mutex::new(Vec::new());
         walks.for_each(reads, "reads", vec![(); 2], |(), _, read, walk| {
-            all.lock().unwrap().push((read.to_vec(), walk.clone()));
+            let mut all = all.lock().expect("no thread panics while it adds");
+            all.push((read.to_vec(), walk.clone()));
             Ok(())
         })?;
-        Ok(all.into_inner().unwrap())
+        Ok(all.into_inner().expect("no thread panicked"))
     }
 
     proptest! {

@@ -3,25 +3,22 @@
 //! Each anchor of a node is at the process that its bases fall to. Processes ask for the first
 //! minimizers of their reads, and of reads of which that is no anchor for more of them.
 
-use gyrase_fabric::all_to_all;
 use gyrase_kmer::Kmer;
-use gyrase_work::in_threads;
 
 use crate::Error;
 use crate::among::Among;
-use crate::anchors::{Anchors, Found, canonical, of_node};
+use crate::anchors::{Anchors, Found, Sought, canonical};
+use crate::batches::Batches;
 use crate::config::AssemblyError;
 use crate::graph::{SharedGraph, Way};
 use crate::minimizers::Scheme;
 use crate::over_bins::over_bins;
-use crate::reads::{Batches, ReadBlocks};
+use crate::reads::ReadBlocks;
 
 /// Bases of an anchor, where the k-mers of the graph have as many.
 pub const ANCHOR: usize = 31;
 /// Neighbouring k-mers of which one is an anchor: an index of all takes more than the graph does.
 pub const NEIGHBOURS: usize = 2;
-/// Reads that a thread asks about at a time, about.
-const READS: usize = 1 << 14;
 
 /// Where a read begins.
 #[derive(Clone, Copy)]
@@ -45,11 +42,9 @@ pub struct Mates<'g> {
 const KEY: usize = 8;
 
 /// A read of which the anchor is looked for.
+#[derive(Default)]
 struct Mate {
-    codes: Vec<u8>,
-    /// Where neighbours begin that were not looked at, and how many minimizers are next.
-    from: usize,
-    most: usize,
+    read: Sought,
     begin: Option<Begin>,
 }
 
@@ -60,13 +55,9 @@ impl<'g> Mates<'g> {
     /// The graph is too large, or another process failed.
     pub fn of(graph: &SharedGraph, among: &'g Among) -> Result<Mates<'g>, Error> {
         let scheme = Scheme::new(ANCHOR.min(graph.k()), NEIGHBOURS);
-        let nodes = graph.own().nodes();
-        let own = nodes.flat_map(|way| of_node(graph, scheme, way, key));
-        // Of random k-mers two of three are kept, and about as many fall to each process.
-        let kmers = graph.kmers(among)? as usize * 2 / (NEIGHBOURS + 1);
         Ok(Mates {
             scheme,
-            anchors: Anchors::of(own, kmers / among.world.ranks(), among)?,
+            anchors: Anchors::of(graph, scheme, key, among)?,
             among,
         })
     }
@@ -82,7 +73,7 @@ impl<'g> Mates<'g> {
         reads: &dyn ReadBlocks,
         mut each: impl FnMut(Begin, Begin),
     ) -> Result<(), AssemblyError> {
-        let mut batches = Batches::of(reads, READS * self.among.threads);
+        let mut batches = Batches::of(reads, self.among.threads);
         let mut open: Vec<[Mate; 2]> = Vec::new();
         loop {
             let pairs = self.pairs(reads, batches.take(2 * open.len()))?;
@@ -99,7 +90,7 @@ impl<'g> Mates<'g> {
                 is_open
                     && mates
                         .iter()
-                        .all(|mate| mate.begin.is_some() || mate.is_left(&self.scheme))
+                        .all(|mate| mate.begin.is_some() || mate.read.is_left(&self.scheme))
             });
             if self.among.sum(open.len() + batches.left())? == 0 {
                 return Ok(());
@@ -136,8 +127,9 @@ impl<'g> Mates<'g> {
     fn ask(&self, pairs: &mut [[Mate; 2]]) -> Result<(), Error> {
         let ranks = self.among.world.ranks();
         let (mut asked, mut questions) = (Vec::new(), vec![Vec::new(); ranks]);
-        for (number, mate) in pairs.as_flattened_mut().iter_mut().enumerate() {
-            mate.next_minimizers(&self.scheme, |hash, window, at| {
+        let mates = pairs.as_flattened_mut().iter_mut().enumerate();
+        for (number, mate) in mates.filter(|(_, mate)| mate.begin.is_none()) {
+            mate.read.next_minimizers(&self.scheme, |hash, window, at| {
                 let (kmer, is_canonical) = canonical(window);
                 let key = key(hash, kmer);
                 let rank = self.anchors.owner(&key);
@@ -145,15 +137,8 @@ impl<'g> Mates<'g> {
                 questions[rank].extend(key);
             });
         }
-        let told = all_to_all(self.among.world, questions)?;
-        let shares = told.chunks(ranks.div_ceil(self.among.threads)).collect();
-        let answers = in_threads(shares, |some: &[Vec<u8>]| {
-            let answers = some
-                .iter()
-                .map(|keys| self.anchors.answers(keys.as_chunks().0));
-            answers.collect::<Vec<_>>()
-        });
-        let answers = all_to_all(self.among.world, answers.concat())?;
+        let answer = |keys: &[u8]| self.anchors.answers(keys.as_chunks().0);
+        let answers = self.among.ask_all(questions, answer)?;
         let mut answers: Vec<_> = answers
             .iter()
             .map(|bytes| bytes.as_chunks().0.iter())
@@ -176,28 +161,9 @@ impl<'g> Mates<'g> {
 
 impl Mate {
     fn of(codes: &[u8]) -> Mate {
-        Mate {
-            codes: codes.to_vec(),
-            from: 0,
-            most: 1,
-            begin: None,
-        }
-    }
-
-    /// Whether there are minimizers that were not asked for.
-    fn is_left(&self, scheme: &Scheme) -> bool {
-        self.from + scheme.span() <= self.codes.len()
-    }
-
-    /// Calls `each` with the next minimizers, as long as none is an anchor: each time twice as
-    /// many.
-    fn next_minimizers(&mut self, scheme: &Scheme, each: impl FnMut(u64, &[u8], usize)) {
-        if self.begin.is_some() {
-            return;
-        }
-        let asked = self.most;
-        self.most *= 2;
-        self.from = scheme.for_each_from(&self.codes, self.from, asked, each);
+        let mut mate = Mate::default();
+        mate.read.begin(codes);
+        mate
     }
 }
 

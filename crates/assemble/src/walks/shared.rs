@@ -11,22 +11,21 @@
 
 use std::mem::take;
 
-use gyrase_fabric::{FabricError, all_to_all};
+use gyrase_fabric::FabricError;
 use gyrase_kmer::{Kmer, mix, with_words};
 use gyrase_work::{in_parallel, in_threads};
 
 use crate::Error;
-use crate::among::Among;
-use crate::anchors::{ANSWER, Anchors, Found, canonical, of_node};
+use crate::among::{Among, of_three, three};
+use crate::anchors::{ANSWER, Anchors, Found, Sought, canonical};
+use crate::batches::{Batches, READS};
 use crate::config::AssemblyError;
 use crate::graph::{SharedGraph, Way, shape_of};
 use crate::minimizers::Scheme;
 use crate::over_bins::over_bins;
-use crate::reads::{Batches, Block, NONE, ReadBlocks, pack, packed_bytes, unpack};
+use crate::reads::{Block, NONE, ReadBlocks, pack, packed_bytes, unpack};
 use crate::walk::{Step, Walk};
 
-/// Reads that a thread asks about at a time, about.
-const READS: usize = 1 << 14;
 /// Reads that are unpacked at a time.
 const AT_ONCE: usize = 16;
 
@@ -67,20 +66,14 @@ impl<'g> SharedNodes<'g> {
         among: &'g Among,
     ) -> Result<SharedNodes<'g>, Error> {
         let scheme = Scheme::new(graph.k(), neighbours);
-        let kmers = graph.kmers(among)? as usize * 2 / (scheme.neighbours() + 1);
-        let expected = kmers / among.world.ranks();
-        with_words!(shape_of(graph.k()), W => {
-            let nodes = graph.own().nodes();
-            let own = nodes.flat_map(|way| of_node(graph, scheme, way, key::<W>));
-            Ok(SharedNodes {
-                graph,
-                scheme,
-                anchors: Anchors::of(own, expected, among)?,
-                key_of: key_of::<W>,
-                next: followers(graph, among)?,
-                among,
-            })
-        })
+        with_words!(shape_of(graph.k()), W => Ok(SharedNodes {
+            graph,
+            scheme,
+            anchors: Anchors::of(graph, scheme, key::<W>, among)?,
+            key_of: key_of::<W>,
+            next: followers(graph, among)?,
+            among,
+        }))
     }
 
     /// Calls `each` with the sequences of this process and their walks, in no particular order, by
@@ -98,14 +91,14 @@ impl<'g> SharedNodes<'g> {
         each: impl Fn(&mut S, usize, &[u8], &Walk) -> Result<(), AssemblyError> + Sync,
     ) -> Result<Vec<S>, AssemblyError> {
         let mut shares: Vec<Share<S>> = states.into_iter().map(Share::of).collect();
-        let mut batches = Batches::of(sequences, READS * shares.len());
+        let mut batches = Batches::of(sequences, shares.len());
         loop {
             let open = open_in(&shares);
-            let (add, progress) = (Share::<S>::add, self.among.progress);
-            shares = over_bins(shares, batches.take(open), progress, |share, number| {
-                add(share, number, &*sequences.get(number)?);
+            let add = |share: &mut Share<S>, number| {
+                share.add(number, &*sequences.get(number)?);
                 Ok::<_, AssemblyError>(())
-            })?;
+            };
+            shares = over_bins(shares, batches.take(open), self.among.progress, add)?;
             batches.note(open_in(&shares) - open);
             let anchors = |keys: &[u8]| self.anchors.answers(keys.as_chunks().0);
             self.ask(
@@ -137,25 +130,18 @@ impl<'g> SharedNodes<'g> {
         answer: impl Fn(&[u8]) -> Vec<u8> + Sync,
         take: impl Fn(&mut Share<S>, &Self, &[&[u8]]) + Sync,
     ) -> Result<(), FabricError> {
-        let world = self.among.world;
         let asked = in_threads(shares.iter_mut().collect(), |share| question(share, self));
-        let mut messages = vec![Vec::new(); world.ranks()];
+        let mut messages = vec![Vec::new(); self.among.world.ranks()];
         for questions in asked {
             for (message, question) in messages.iter_mut().zip(questions) {
                 put_part(&question, message);
             }
         }
-        let told = all_to_all(world, messages)?;
-        let some = told.chunks(world.ranks().div_ceil(self.among.threads));
-        let answers = in_threads(some.collect(), |messages: &[Vec<u8>]| {
-            let answers = messages.iter().map(|message| {
-                let mut all = Vec::new();
-                parts(message).for_each(|part| put_part(&answer(part), &mut all));
-                all
-            });
-            answers.collect::<Vec<_>>()
-        });
-        let answers = all_to_all(world, answers.concat())?;
+        let answers = self.among.ask_all(messages, |message| {
+            let mut all = Vec::new();
+            parts(message).for_each(|part| put_part(&answer(part), &mut all));
+            all
+        })?;
         let mut of_ranks: Vec<_> = answers.iter().map(|message| parts(message)).collect();
         let mut of_share = || {
             let parts = of_ranks.iter_mut().map(|parts| parts.next());
@@ -174,13 +160,13 @@ impl<'g> SharedNodes<'g> {
     /// Answers to questions about nodes of this process.
     fn answers(&self, mut questions: &[u8]) -> Vec<u8> {
         let (mut answers, mut codes) = (Vec::new(), Vec::new());
-        while let Some((numbers, rest)) = questions.split_first_chunk::<12>() {
-            let [way, offset, len] = numbers_of(numbers);
+        while let Some((numbers, rest)) = questions.split_first_chunk() {
+            let [way, offset, len] = of_three(*numbers);
             let (packed, rest) = rest.split_at(packed_bytes(len as usize));
             codes.clear();
             unpack(packed, len as usize, &mut codes);
             let way = self.graph.own_way(Way::of_index(way as usize));
-            answers.extend(bytes_of(self.go_on(way, offset as usize, &codes)));
+            answers.extend(three(self.go_on(way, offset as usize, &codes)));
             questions = rest;
         }
         answers
@@ -277,14 +263,16 @@ impl<S> Share<S> {
 
     fn ask_for_anchors(&mut self, nodes: &SharedNodes) -> Vec<Vec<u8>> {
         let mut questions = vec![Vec::new(); nodes.among.world.ranks()];
-        for (number, read) in self.reads.iter_mut().enumerate() {
-            read.next_minimizers(&nodes.scheme, |hash, window, at| {
-                let (key, is_canonical) = (nodes.key_of)(hash, window);
-                let rank = nodes.anchors.owner(&key);
-                questions[rank].extend(key);
-                self.asked.push((number, rank));
-                self.anchors.push((at, is_canonical));
-            });
+        let reads = self.reads.iter_mut().enumerate();
+        for (number, read) in reads.filter(|(_, read)| read.sides.is_none()) {
+            read.sought
+                .next_minimizers(&nodes.scheme, |hash, window, at| {
+                    let (key, is_canonical) = (nodes.key_of)(hash, window);
+                    let rank = nodes.anchors.owner(&key);
+                    questions[rank].extend(key);
+                    self.asked.push((number, rank));
+                    self.anchors.push((at, is_canonical));
+                });
         }
         questions
     }
@@ -313,7 +301,7 @@ impl<S> Share<S> {
                 read.codes_on(side, place.base, nodes.scheme.k(), &mut codes);
                 let rank = nodes.graph.owner(place.way.node());
                 let numbers = [place.way.index(), place.offset, codes.len()];
-                questions[rank].extend(bytes_of(numbers.map(|number| number as u32)));
+                questions[rank].extend(three(numbers.map(|number| number as u32)));
                 pack(&codes, &mut questions[rank]);
                 self.asked.push((2 * number + side, rank));
             }
@@ -326,7 +314,7 @@ impl<S> Share<S> {
         let mut answers: Vec<_> = answers.iter().map(|one| one.as_chunks().0.iter()).collect();
         for (number, rank) in self.asked.drain(..) {
             let answer = answers[rank].next().expect("an answer to each question");
-            self.reads[number / 2].go_on(number % 2, numbers_of(answer), k);
+            self.reads[number / 2].go_on(number % 2, of_three(*answer), k);
         }
     }
 
@@ -338,7 +326,7 @@ impl<S> Share<S> {
     ) -> Result<(), AssemblyError> {
         let mut left = take(&mut self.reads);
         for read in left.extract_if(.., |read| read.is_through(&nodes.scheme)) {
-            each(&mut self.state, read.block, &read.codes, &read.walk)?;
+            each(&mut self.state, read.block, &read.sought.codes, &read.walk)?;
             self.through.push(read);
         }
         self.reads = left;
@@ -351,13 +339,9 @@ impl<S> Share<S> {
 struct Read {
     /// The number of its block.
     block: usize,
-    codes: Vec<u8>,
+    sought: Sought,
     /// What was found.
     walk: Walk,
-    /// Windows before are done with.
-    from: usize,
-    /// Minimizers that are asked for next.
-    most: usize,
     /// Behind the base that ended the last stretch.
     open: usize,
     /// Of the stretch around an anchor that is looked at: the steps before the anchor, the last
@@ -388,21 +372,9 @@ struct Place {
 impl Read {
     /// Makes this the read of some codes.
     fn begin(&mut self, block: usize, codes: &[u8]) {
-        (self.block, self.from, self.most, self.open) = (block, 0, 1, 0);
-        self.codes.clear();
-        self.codes.extend_from_slice(codes);
+        (self.block, self.open) = (block, 0);
+        self.sought.begin(codes);
         self.walk.clear();
-    }
-
-    /// Calls `each` with the next minimizers, if no stretch is looked at: their hashes, their
-    /// k-mers, and where these begin. Each time they are twice as many.
-    fn next_minimizers(&mut self, scheme: &Scheme, each: impl FnMut(u64, &[u8], usize)) {
-        if self.sides.is_some() {
-            return;
-        }
-        let asked = self.most;
-        self.most *= 2;
-        self.from = scheme.for_each_from(&self.codes, self.from, asked, each);
     }
 
     /// Looks at the stretch around an anchor of `k` bases.
@@ -444,7 +416,7 @@ impl Read {
     /// Appends the codes that the stretch may go on with on a side: those of bases up to where a
     /// stretch ended before, with which k-mers are there by chance.
     fn codes_on(&self, side: usize, base: usize, k: usize, codes: &mut Vec<u8>) {
-        let (before, behind) = self.codes.split_at(base);
+        let (before, behind) = self.sought.codes.split_at(base);
         let is_none = |code: &u8| *code == NONE;
         match side {
             BEHIND => {
@@ -507,7 +479,7 @@ impl Read {
             self.sides = None;
             self.end_stretch([before, behind], scheme);
         }
-        self.sides.is_none() && self.from + scheme.span() > self.codes.len()
+        self.sides.is_none() && !self.sought.is_left(scheme)
     }
 
     fn end_stretch(&mut self, is_dead: [bool; 2], scheme: &Scheme) {
@@ -515,13 +487,13 @@ impl Read {
         let steps = before.iter().rev().chain(behind).copied();
         let least = scheme.neighbours();
         let (last, is_told) = self.walk.add(steps, is_dead, least, self.open);
-        self.from = last + 1;
+        let mut from = last + 1;
         if is_told {
             // No window with the base behind the last is in the graph but by chance.
             self.open = last + scheme.k() + 1;
-            self.from = self.open.saturating_sub(least - 1);
+            from = self.open.saturating_sub(least - 1);
         }
-        self.most = 1;
+        self.sought.go_on(from);
     }
 }
 
@@ -539,17 +511,4 @@ fn parts(mut message: &[u8]) -> impl Iterator<Item = &[u8]> {
         message = rest;
         Some(part)
     })
-}
-
-fn bytes_of(numbers: [u32; 3]) -> [u8; 12] {
-    let mut bytes = [0; 12];
-    let places = bytes.as_chunks_mut().0.iter_mut();
-    places
-        .zip(numbers)
-        .for_each(|(place, number)| *place = number.to_le_bytes());
-    bytes
-}
-
-fn numbers_of(bytes: &[u8; 12]) -> [u32; 3] {
-    std::array::from_fn(|number| u32::from_le_bytes(bytes.as_chunks().0[number]))
 }
