@@ -2,7 +2,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use gyrase_align::arch::BEFORE;
+use gyrase_align::arch::{BEFORE, SIDE_LANES};
 use gyrase_align::packed::{Packed, WINDOW};
 use gyrase_align::residue::BORDER;
 use gyrase_work::prefetch;
@@ -164,7 +164,7 @@ impl Words {
         match self.step {
             1 => {
                 prefetch(&self.windows, start);
-                prefetch(&self.windows, end - 1);
+                prefetch(&self.windows, start + SIDE_LANES - 1);
             }
             _ => prefetch(&self.entries, start),
         }
