@@ -47,6 +47,19 @@ impl<'a> Among<'a> {
             progress,
         }
     }
+
+    /// The same with a folder for what waits on a disk.
+    pub fn of_test_in(
+        folder: &std::path::Path,
+        world: &'a dyn World,
+        progress: &'a Progress,
+    ) -> Among<'a> {
+        let own = folder.join(format!("rank-{}", world.rank()));
+        Among {
+            folder: Arc::new(SpillFolder::new(own, None, false)),
+            ..Among::of_test(world, progress)
+        }
+    }
 }
 
 impl Among<'_> {

@@ -14,7 +14,7 @@ use gyrase_kmer::with_words;
 use crate::Error;
 use crate::among::Among;
 use crate::config::Sample;
-use crate::graph::{Graph, Halo, SharedGraph, Way, compact_among, shape_of};
+use crate::graph::{Halo, Outlines, SharedGraph, Way, compact_among, shape_of};
 
 /// Rounds at most; a graph that still changes then is clean enough.
 const ROUNDS: usize = 20;
@@ -161,7 +161,7 @@ pub fn clean(
 }
 
 struct Round<'g> {
-    graph: &'g Graph,
+    graph: &'g Outlines,
     depth: u64,
     errors: Errors,
     limits: Limits,

@@ -11,9 +11,9 @@ mod pack;
 mod paint;
 mod stress;
 
+use crate::contig::HeaderStyle;
 use crate::gfa::{SegmentGraph, components, median_depth};
-use crate::graph::{Edges, Graph};
-use crate::write::HeaderStyle;
+use crate::graph::{Edges, Outlines};
 use chain::Placed;
 
 /// Segments of a component that can be told apart in a picture.
@@ -57,9 +57,9 @@ impl Drawing {
     }
 
     /// Of an assembly, with names of a style.
-    pub fn of_graph(graph: &Graph, style: HeaderStyle) -> Drawing {
+    pub fn of_contigs(graph: &Outlines, style: HeaderStyle) -> Drawing {
         let bands = graph.nodes().map(|way| Band {
-            name: style.name(graph, way),
+            name: style.name(&graph.contig(way)),
             length: graph.length(way) as u64,
             depth: Some(graph.count(way) as f64 / graph.kmers(way) as f64),
         });

@@ -9,6 +9,7 @@ mod heads;
 mod in_order;
 mod nodes;
 mod outline;
+mod outlines;
 mod sequences;
 mod shared;
 
@@ -22,5 +23,6 @@ pub use halo::Halo;
 pub use heads::Heads;
 pub use nodes::{Graph, Pieces, kmer_of, shape_of};
 pub use outline::Outline;
+pub use outlines::Outlines;
 pub use sequences::{Crossing, Extended};
 pub use shared::SharedGraph;

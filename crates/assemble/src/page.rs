@@ -10,10 +10,10 @@ use std::io::{self, Write};
 use gyrase_picture::words::{grouped, things};
 use gyrase_picture::{Page, Svg, escape, put_line};
 
+use crate::contig::HeaderStyle;
 use crate::drawing::Drawing;
 use crate::graph::Way;
 use crate::run::Assembled;
-use crate::write::{HeaderStyle, depth};
 
 /// Rows of the table of contigs.
 const LISTED: usize = 100;
@@ -108,14 +108,14 @@ impl AssemblyPage<'_> {
     }
 
     fn long(&self) -> impl Iterator<Item = Way> {
-        let graph = &self.assembly.graph;
+        let graph = &self.assembly.contigs;
         graph
             .nodes()
             .filter(|&way| graph.length(way) >= self.quoted)
     }
 
     fn contigs(&self, body: &mut String) {
-        let graph = &self.assembly.graph;
+        let graph = &self.assembly.contigs;
         let count = self.long().count();
         if count == 0 {
             return;
@@ -124,7 +124,7 @@ impl AssemblyPage<'_> {
         let dots: Vec<plots::Dot> = self
             .long()
             .map(|way| plots::Dot {
-                name: self.style.name(graph, way),
+                name: self.style.name(&graph.contig(way)),
                 length: graph.length(way) as u64,
                 depth: graph.count(way) as f64 / graph.kmers(way) as f64,
             })
@@ -137,12 +137,10 @@ impl AssemblyPage<'_> {
         }
         body.push_str("</tr></thead>\n<tbody>\n");
         for way in self.long().take(LISTED) {
-            let (name, length) = (
-                escape(&self.style.name(graph, way)),
-                graph.length(way) as u64,
-            );
-            let (length, depth) = (grouped(length), depth(graph, way, 2));
-            let circular = if graph.is_circular(way) { "yes" } else { "no" };
+            let contig = graph.contig(way);
+            let name = escape(&self.style.name(&contig));
+            let (length, depth) = (grouped(contig.length as u64), contig.depth(2));
+            let circular = if contig.is_circular { "yes" } else { "no" };
             put_line(
                 body,
                 format_args!(
@@ -176,7 +174,7 @@ impl AssemblyPage<'_> {
     }
 
     fn graph(&self, body: &mut String) {
-        let graph = &self.assembly.graph;
+        let graph = &self.assembly.contigs;
         if graph.is_empty() {
             return;
         }
@@ -185,7 +183,7 @@ impl AssemblyPage<'_> {
             "<p>A band is a contig, wider where it was read more often; thin lines are overlaps. \
              Bandage draws graph.gfa too.</p>\n",
         );
-        let drawing = Drawing::of_graph(graph, self.style);
+        let drawing = Drawing::of_contigs(graph, self.style);
         pictures(body, |width| drawing.svg("", width));
         body.push_str("</section>\n");
     }

@@ -1,12 +1,12 @@
 //! The stages of an assembly.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gyrase_count::histogram::Histogram;
 use gyrase_count::{CountedBins, count_reads_in};
-use gyrase_fabric::{Alone, ExchangeFabric, Peer, Place, SpillFolder, World};
+use gyrase_fabric::{Alone, ExchangeFabric, FabricError, Peer, Place, SpillFolder, World};
 use gyrase_kmer::with_words;
 use gyrase_tabulate::{same_files, spill_path};
 use gyrase_work::{Progress, give_back_pieces};
@@ -16,14 +16,15 @@ use crate::among::Among;
 use crate::checkpoint::{Checkpoints, Resumed, State};
 use crate::clean::{Errors, clean};
 use crate::config::{AssemblyError, Config, Library, Sample};
+use crate::contig::HeaderStyle;
 use crate::foreign::{AdapterReads, phix};
-use crate::graph::{Graph, Pieces, SharedGraph, Way, compact_among, shape_of};
+use crate::graph::{Outlines, Pieces, SharedGraph, Way, compact_among, shape_of};
 use crate::longer::longer;
 use crate::mercy::{Mercy, merciful};
 use crate::pairs::{PairJoins, resolve};
 use crate::plan::{count_config, fits, graph_bytes, plan, room_for_graph};
 use crate::reads::{Reads, folder as reads_folder};
-use crate::scaffold::{Scaffold, scaffolds};
+use crate::scaffold::{self, Scaffold, scaffolds};
 use crate::solid::{KmerDepth, first_k, lengths};
 use crate::stage::GraphStage;
 use crate::statistics::Statistics;
@@ -31,12 +32,18 @@ use crate::strains::{self, Alike, collapsed};
 use crate::supported::{AROUND, supported};
 use crate::together::summed;
 use crate::unitigs::{Means, SharedUnitigs, SolidKmers, build};
+use crate::write;
 
 /// What came out.
 #[derive(Debug)]
 pub struct Assembled {
-    /// The contigs, longest first, and how they overlap; in the first process alone.
-    pub graph: Graph,
+    /// The contigs, longest first, without their bases, and how they overlap; in the first process
+    /// alone.
+    pub contigs: Outlines,
+    /// How many bases of each are G or C.
+    pub gc: Vec<u64>,
+    /// The contigs, each in one process.
+    pub graph: SharedGraph,
     /// Reads.
     pub reads: u64,
     /// Their letters.
@@ -54,7 +61,7 @@ pub struct Assembled {
     pub resolved: PairJoins,
     /// Reads that hold each of [`ADAPTERS`](crate::ADAPTERS).
     pub adapters: AdapterReads,
-    /// Contigs that are the control PhiX174.
+    /// Contigs that are the control PhiX174, in the first process.
     pub phix: Vec<Way>,
     /// What an earlier run had done.
     pub resumed: Resumed,
@@ -63,14 +70,14 @@ pub struct Assembled {
 impl Assembled {
     /// The numbers of contigs of at least so many bases.
     pub fn statistics(&self, least: usize) -> Statistics {
-        let graph = &self.graph;
-        let long = graph.nodes().filter(|&way| graph.length(way) >= least);
-        Statistics::of(long.map(|way| graph.codes(way)))
+        let contigs = self.contigs.nodes().zip(&self.gc);
+        let sizes = contigs.map(|(way, &gc)| (self.contigs.length(way) as u64, gc));
+        Statistics::of(sizes.filter(|&(length, _)| length >= least as u64))
     }
 
-    /// The contigs as far as pairs put them behind each other.
+    /// The contigs as far as pairs put them behind each other, in the first process.
     pub fn scaffolds(&self) -> Vec<Scaffold> {
-        scaffolds(&self.graph, &self.resolved.open)
+        scaffolds(&self.contigs, &self.resolved.open)
     }
 }
 
@@ -88,9 +95,9 @@ pub struct Mixed {
     pub cut: u64,
     /// Nodes of strains that are not in the contigs.
     pub strains: u64,
-    /// The last graph, with the strains that were left out behind it: each contig is a path through
-    /// it. In the first process alone.
-    pub graph: Option<Graph>,
+    /// The last graph, with the strains that are left out of contigs: each of these is a path
+    /// through it.
+    pub graph: Option<SharedGraph>,
 }
 
 /// Assembles, in this process alone.
@@ -102,8 +109,7 @@ pub fn run(config: &Config, progress: &Progress) -> Result<Assembled, AssemblyEr
 }
 
 /// As [`run`], in all processes of a job: each calls it with an equal `config`, but for threads and
-/// memory. Each has its share of the reads, of the k-mers and of the graph. All get the same, but
-/// that the first alone has the contigs.
+/// memory. Each has its share of the reads, of the k-mers and of the graph.
 ///
 /// Collective.
 ///
@@ -121,7 +127,8 @@ pub fn run_in(
     let reads = Reads::load(config, world, progress)?;
     refuse_long(&reads)?;
     let checkpoints = Checkpoints::open(config, world)?;
-    let among = &among(config, &reads, progress)?;
+    let of_reads = [reads.held(), reads.bases()];
+    let among = &among(config, world, reads.folder(), of_reads, progress)?;
     let (kept, resumed) = checkpoints.last(among)?;
     let mut state = match kept {
         Some(state) => state,
@@ -139,10 +146,11 @@ pub fn run_in(
         true => resolve(graph, &reads, config.sample, among)?,
         false => (graph, PairJoins::default()),
     };
-    let graph = graph.at_first(world)?;
     let State { depth, stages, .. } = state;
     Ok(Assembled {
-        phix: phix(&graph),
+        contigs: graph.outlines_at_first(world)?,
+        gc: gc_at_first(&graph, world)?,
+        phix: phix_at_first(&graph, world)?,
         adapters: reads.adapters(),
         graph,
         resolved,
@@ -154,6 +162,79 @@ pub fn run_in(
         stages,
         resumed,
     })
+}
+
+/// How many bases of each contig are G or C.
+///
+/// Collective.
+fn gc_at_first(graph: &SharedGraph, world: &dyn World) -> Result<Vec<u64>, FabricError> {
+    let own = graph.own();
+    let is_gc = |code: &&u8| (1..=2).contains(*code);
+    let gc = |way| own.codes(way).iter().filter(is_gc).count() as u64;
+    let counts = own.nodes().flat_map(|way| gc(way).to_le_bytes());
+    let all = world.gather(counts.collect())?.concat();
+    let all = all.as_chunks().0.iter();
+    Ok(all.map(|&count| u64::from_le_bytes(count)).collect())
+}
+
+/// The contigs that are PhiX174.
+///
+/// Collective.
+fn phix_at_first(graph: &SharedGraph, world: &dyn World) -> Result<Vec<Way>, FabricError> {
+    let own = phix(graph.own()).into_iter();
+    let numbers = own.flat_map(|way| graph.number(way).to_bytes());
+    let all = world.gather(numbers.collect())?.concat();
+    let all = all.as_chunks().0.iter();
+    Ok(all.map(|&way| Way::of_bytes(way)).collect())
+}
+
+/// Where the files of an assembly go, and what is in them.
+#[derive(Clone, Copy, Debug)]
+pub struct Outputs<'a> {
+    /// FASTA of contigs.
+    pub contigs: &'a Path,
+    /// FASTA of scaffolds.
+    pub scaffolds: &'a Path,
+    /// GFA 1.
+    pub graph: &'a Path,
+    /// How contigs are named.
+    pub style: HeaderStyle,
+    /// Bases of the shortest contig and scaffold in FASTA.
+    pub least: usize,
+}
+
+impl Assembled {
+    /// Writes contigs, scaffolds and the graph: all processes write each file, each its part.
+    ///
+    /// Collective.
+    ///
+    /// # Errors
+    /// A file cannot be written, or another process failed.
+    pub fn write(
+        &self,
+        outputs: &Outputs,
+        config: &Config,
+        world: &dyn World,
+        progress: &Progress,
+    ) -> Result<(), AssemblyError> {
+        let root = spill_path(&config.tmp, "gyrase", &config.output);
+        let folder = SpillFolder::of_process(&root, world.peer(), None, false);
+        let folder = Arc::new(folder);
+        let among = &among(config, world, Arc::clone(&folder), [0; 2], progress)?;
+        let Outputs { style, least, .. } = *outputs;
+        let graph = &self.graph;
+        let with_strains = self.mixed.graph.as_ref();
+        write::fasta(graph, style, least, outputs.contigs, among)?;
+        let scaffolds = self.scaffolds();
+        scaffold::fasta(graph, &scaffolds, style, least, outputs.scaffolds, among)?;
+        let nodes = match with_strains {
+            Some(graph) => &graph.outlines_at_first(world)?,
+            None => &self.contigs,
+        };
+        write::gfa(graph, with_strains, nodes, style, outputs.graph, among)?;
+        folder.remove();
+        Ok(())
+    }
 }
 
 /// The last graph, without strains where these are to be left out, and what was done for a
@@ -178,7 +259,7 @@ fn contigs_of(
     let (without, strains) = collapsed(graph.clone(), strains::AT_THE_END, among)?;
     let of_many = Mixed {
         strains: of_many.strains + strains,
-        graph: Some(graph.at_first(among.world)?),
+        graph: Some(graph),
         ..of_many
     };
     Ok((without, of_many))
@@ -269,18 +350,20 @@ fn cleaned(
     Ok(())
 }
 
-/// The processes that make graphs together, with a part of the memory for what travels.
+/// The processes that make graphs together, with a part of the memory for what travels. Of the
+/// reads is given what bytes this process holds of them, and how many bases all of them have.
 ///
 /// Collective.
 fn among<'a>(
     config: &Config,
-    reads: &Reads<'a>,
+    world: &'a dyn World,
+    folder: Arc<SpillFolder>,
+    [held, bases]: [u64; 2],
     progress: &'a Progress,
 ) -> Result<Among<'a>, AssemblyError> {
-    let world = reads.world();
     let place = Place::among(PARTS.max(world.ranks()).next_power_of_two(), world.peer());
     let least = ExchangeFabric::least_memory(place.partitions, world.ranks(), config.threads);
-    let room = room_for_graph(config.memory, reads.held());
+    let room = room_for_graph(config.memory, held);
     let least_of_all = world.min(&[least.max(config.memory / 16), room])?;
     let [memory, room] = [0, 1].map(|number| least_of_all[number]);
     Ok(Among {
@@ -290,8 +373,8 @@ fn among<'a>(
         threads: config.threads,
         memory,
         room,
-        folder: reads.folder(),
-        bases: reads.bases() / world.ranks() as u64,
+        folder,
+        bases: bases / world.ranks() as u64,
         progress,
     })
 }

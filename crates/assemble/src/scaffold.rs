@@ -1,14 +1,19 @@
 //! Scaffolds: contigs that pairs put behind each other, with letters N for what is between.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
+use std::path::Path;
 
+use gyrase_fabric::{FabricError, all_to_all};
 use gyrase_seq::decode;
 
-use crate::graph::{Graph, Way};
+use crate::Error;
+use crate::among::Among;
+use crate::asked::AskedNodes;
+use crate::contig::HeaderStyle;
+use crate::graph::{Outlines, SharedGraph, Way};
 use crate::pairs::OpenJoin;
-use crate::reads::NONE;
-use crate::write::{HeaderStyle, wrapped};
+use crate::unitigs::records::take_number;
+use crate::write::{SharedText, cut, sign, wrapped};
 
 /// Letters N of the shortest gap, so that programs take it for one.
 const SHORTEST: i64 = 10;
@@ -20,8 +25,20 @@ pub struct Scaffold {
     pub ways: Vec<Way>,
     /// The bases between each two, and the pairs that say so.
     pub gaps: Vec<(i64, u64)>,
-    /// Codes of its bases; above 3 what is not known.
-    pub codes: Vec<u8>,
+    /// Letters, those for what is not known with them.
+    pub length: usize,
+}
+
+impl Scaffold {
+    /// Letters N.
+    pub fn unknown(&self) -> usize {
+        self.gaps.iter().map(|&(gap, _)| letters_of(gap)).sum()
+    }
+}
+
+/// Letters for a gap of so many bases.
+fn letters_of(gap: i64) -> usize {
+    gap.max(SHORTEST) as usize
 }
 
 /// The joins of which contigs are scaffolded: both ends are apart.
@@ -31,7 +48,7 @@ pub fn is_gap(join: &OpenJoin) -> bool {
 
 /// All contigs of a graph in scaffolds, the longest first; most hold one contig. Each open join
 /// names ways that no other names.
-pub fn scaffolds(graph: &Graph, open: &[OpenJoin]) -> Vec<Scaffold> {
+pub fn scaffolds(graph: &Outlines, open: &[OpenJoin]) -> Vec<Scaffold> {
     let mut next = HashMap::new();
     for join in open.iter().filter(|join| is_gap(join)) {
         next.insert(join.from, (join.to, join.gap, join.pairs));
@@ -52,7 +69,7 @@ pub fn scaffolds(graph: &Graph, open: &[OpenJoin]) -> Vec<Scaffold> {
         let mut scaffold = Scaffold {
             ways: vec![at],
             gaps: Vec::new(),
-            codes: graph.codes(at),
+            length: graph.length(at),
         };
         seen.insert(at.node());
         while let Some(&(to, gap, pairs)) =
@@ -60,51 +77,140 @@ pub fn scaffolds(graph: &Graph, open: &[OpenJoin]) -> Vec<Scaffold> {
         {
             scaffold.ways.push(to);
             scaffold.gaps.push((gap, pairs));
-            let unknown = gap.max(SHORTEST) as usize;
-            scaffold.codes.resize(scaffold.codes.len() + unknown, NONE);
-            graph.bases(to).append_codes(&mut scaffold.codes);
+            scaffold.length += letters_of(gap) + graph.length(to);
             at = to;
         }
         scaffolds.push(scaffold);
     }
-    scaffolds.sort_by_key(|scaffold| (std::cmp::Reverse(scaffold.codes.len()), scaffold.ways[0]));
+    scaffolds.sort_by_key(|scaffold| (std::cmp::Reverse(scaffold.length), scaffold.ways[0]));
     scaffolds
 }
 
-/// Writes the scaffolds of at least `least` bases as FASTA.
+/// Writes the scaffolds of at least `least` bases, which the first process has, as FASTA.
 ///
-/// # Errors
-/// As `out` has them.
+/// Collective.
 pub fn fasta(
-    graph: &Graph,
+    graph: &SharedGraph,
     scaffolds: &[Scaffold],
     style: HeaderStyle,
     least: usize,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let long = scaffolds.iter().filter(|one| one.codes.len() >= least);
-    for (number, scaffold) in long.enumerate() {
-        let sign = |way: Way| if way.is_backward() { '-' } else { '+' };
-        let contigs = scaffold.ways.iter();
-        let contigs: Vec<String> = contigs
-            .map(|&way| format!("{}{}", style.name(graph, way), sign(way)))
-            .collect();
-        let (number, length) = (number + 1, scaffold.codes.len());
-        let (gaps, contigs) = (scaffold.gaps.len(), contigs.join(","));
-        writeln!(
-            out,
-            ">scaffold_{number} length={length} gaps={gaps} contigs={contigs}"
-        )?;
-        let letter = |&code: &u8| if code == NONE { b'N' } else { decode(code) };
-        let letters: Vec<u8> = scaffold.codes.iter().map(letter).collect();
-        wrapped(&letters, out)?;
+    path: &Path,
+    among: &Among,
+) -> Result<(), Error> {
+    let long: Vec<&Scaffold> = scaffolds.iter().filter(|one| one.length >= least).collect();
+    let (first, own) = shared_out(&long, among)?;
+    let portions = cut(own.iter().map(|scaffold| scaffold.length));
+    let file = SharedText::begin(path, b"", &[portions.len()], among)?;
+    for round in 0..among.most(portions.len())? as usize {
+        let portion = portions.get(round).cloned();
+        let scaffolds = &own[portion.clone().unwrap_or_default()];
+        let mut contigs = AskedNodes::new(graph.k());
+        let ways = scaffolds.iter().flat_map(|one| one.ways.iter().copied());
+        contigs.ask(graph, ways, among)?;
+        if let Some(portion) = portion {
+            let mut text = Vec::new();
+            for (number, scaffold) in portion.zip(scaffolds) {
+                put(scaffold, first + number + 1, &contigs, style, &mut text);
+            }
+            file.put(0, round, text)?;
+        }
     }
-    Ok(())
+    file.publish(among)
+}
+
+/// Appends a scaffold as FASTA.
+fn put(
+    scaffold: &Scaffold,
+    number: usize,
+    nodes: &AskedNodes,
+    style: HeaderStyle,
+    text: &mut Vec<u8>,
+) {
+    let contigs = scaffold.ways.iter();
+    let contigs: Vec<String> = contigs
+        .map(|&way| format!("{}{}", style.name(&nodes.contig(way)), sign(way)))
+        .collect();
+    let (gaps, contigs) = (scaffold.gaps.len(), contigs.join(","));
+    let length = scaffold.length;
+    let header = format!(">scaffold_{number} length={length} gaps={gaps} contigs={contigs}\n");
+    text.extend_from_slice(header.as_bytes());
+    let mut letters = Vec::with_capacity(length);
+    let gaps = scaffold.gaps.iter().map(|&(gap, _)| letters_of(gap));
+    for (&way, gap) in scaffold.ways.iter().zip(gaps.chain([0])) {
+        letters.extend(nodes.codes(way).into_iter().map(decode));
+        letters.resize(letters.len() + gap, b'N');
+    }
+    wrapped(&letters, text);
+}
+
+/// What each process writes of the scaffolds of the first: a run of them, and how many stand before
+/// it.
+///
+/// Collective.
+fn shared_out(
+    scaffolds: &[&Scaffold],
+    among: &Among,
+) -> Result<(usize, Vec<Scaffold>), FabricError> {
+    let ranks = among.world.ranks();
+    let total: usize = scaffolds.iter().map(|scaffold| scaffold.length).sum();
+    let each = total.div_ceil(ranks).max(1);
+    let mut messages = vec![Vec::new(); ranks];
+    let mut before = 0;
+    for (number, scaffold) in scaffolds.iter().enumerate() {
+        let message = &mut messages[before / each];
+        if message.is_empty() {
+            message.extend((number as u64).to_le_bytes());
+        }
+        scaffold.put(message);
+        before += scaffold.length;
+    }
+    let messages = all_to_all(among.world, messages)?;
+    let mut from = &messages[0][..];
+    let first = if from.is_empty() {
+        0
+    } else {
+        take_number(&mut from)
+    };
+    let mut own = Vec::new();
+    while !from.is_empty() {
+        own.push(Scaffold::take(&mut from));
+    }
+    Ok((first as usize, own))
+}
+
+impl Scaffold {
+    /// Appends it to what one process sends to another.
+    fn put(&self, bytes: &mut Vec<u8>) {
+        let ways = self.ways.iter().map(|way| way.index() as u64);
+        let gaps = self
+            .gaps
+            .iter()
+            .flat_map(|&(gap, pairs)| [gap as u64, pairs]);
+        let numbers = [self.length as u64, self.ways.len() as u64];
+        let numbers = numbers.into_iter().chain(ways).chain(gaps);
+        bytes.extend(numbers.flat_map(u64::to_le_bytes));
+    }
+
+    /// Takes one from the front.
+    fn take(from: &mut &[u8]) -> Scaffold {
+        let mut number = || take_number(from);
+        let (length, ways) = (number() as usize, number());
+        Scaffold {
+            length,
+            ways: (0..ways)
+                .map(|_| Way::of_index(number() as usize))
+                .collect(),
+            gaps: (1..ways).map(|_| (number() as i64, number())).collect(),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use gyrase_fabric::testing::{Process, run};
+    use gyrase_fabric::{Steal, World};
     use gyrase_kmer::mix;
+    use gyrase_work::Progress;
 
     use super::*;
     use crate::graph::{Pieces, compact};
@@ -129,11 +235,26 @@ mod tests {
             to,
             pairs: 7,
         };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scaffolds.fa");
         let letters = |open: &[OpenJoin]| {
-            let mut text = Vec::new();
             let scaffolds = scaffolds(&graph, open);
-            fasta(&graph, &scaffolds, HeaderStyle::Own, 31, &mut text).unwrap();
-            String::from_utf8(text).unwrap().replace('\n', "")
+            for ranks in [1, 2, 3] {
+                let written = run(ranks, Steal::Off, |world: &Process| {
+                    let progress = Progress::default();
+                    let among = Among::of_test_in(folder.path(), world, &progress);
+                    let graph = SharedGraph::share_of(graph.clone(), world)?;
+                    let scaffolds = if world.rank() == 0 {
+                        &scaffolds[..]
+                    } else {
+                        &[]
+                    };
+                    fasta(&graph, scaffolds, HeaderStyle::Own, 31, &path, &among)
+                });
+                written.into_iter().for_each(|written| written.unwrap());
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            text.replace('\n', "")
         };
         let own = |way: Way| {
             let codes = graph.codes(way).into_iter();

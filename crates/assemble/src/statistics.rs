@@ -9,22 +9,16 @@ pub struct Statistics {
     lengths: Vec<u64>,
     /// Bases that are G or C.
     gc: u64,
-    /// Letters that are no base.
-    unknown: u64,
 }
 
 impl Statistics {
-    /// Of sequences of codes, those above 3 no base.
-    pub fn of(sequences: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Statistics {
-        let mut statistics = Statistics::default();
-        for codes in sequences {
-            let codes = codes.as_ref();
-            statistics.lengths.push(codes.len() as u64);
-            statistics.gc += codes.iter().filter(|&&code| code == 1 || code == 2).count() as u64;
-            statistics.unknown += codes.iter().filter(|&&code| code > 3).count() as u64;
+    /// Of sequences of bases: how many each has, and how many of them are G or C.
+    pub fn of(sequences: impl IntoIterator<Item = (u64, u64)>) -> Statistics {
+        let (lengths, gc): (Vec<u64>, Vec<u64>) = sequences.into_iter().unzip();
+        Statistics {
+            gc: gc.iter().sum(),
+            ..Statistics::of_lengths(lengths)
         }
-        statistics.lengths.sort_unstable_by(|a, b| b.cmp(a));
-        statistics
     }
 
     /// Of sequences of which only the lengths are known.
@@ -84,7 +78,7 @@ impl Statistics {
 
     /// Bases in percent that are G or C, in hundredths; 0 without bases.
     pub fn gc_hundredths(&self) -> u64 {
-        let bases = (self.total(0) - self.unknown).max(1);
+        let bases = self.total(0).max(1);
         (self.gc * 10_000 + bases / 2) / bases
     }
 
@@ -112,8 +106,8 @@ impl Statistics {
             aun % 10
         )?;
         writeln!(out, "L50\t{l50}\nL90\t{l90}")?;
-        let per = self.unknown as u128 * 10_000_000 / u128::from(self.total(0).max(1));
-        writeln!(out, "# N's per 100 kbp\t{}.{:02}", per / 100, per % 100)
+        // Contigs are of bases alone.
+        writeln!(out, "# N's per 100 kbp\t0.00")
     }
 }
 
@@ -123,8 +117,7 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_definitions() {
-        let sequences: Vec<Vec<u8>> = vec![vec![1; 80], vec![0; 70], vec![2; 50], vec![3; 40]];
-        let statistics = Statistics::of(sequences.iter().map(Vec::as_slice));
+        let statistics = Statistics::of([(80, 80), (70, 0), (50, 50), (40, 0)]);
         assert_eq!((statistics.n(50), statistics.n(90)), ((70, 2), (40, 4)));
         assert_eq!((statistics.count(50), statistics.total(50)), (3, 200));
         // (6400 + 4900 + 2500 + 1600) / 240
@@ -137,7 +130,7 @@ mod tests {
 
     #[test]
     fn of_nothing_everything_is_zero() {
-        let nothing = Statistics::of([[]; 0]);
+        let nothing = Statistics::of([]);
         let mut text = Vec::new();
         nothing.write(&nothing, "x", &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();

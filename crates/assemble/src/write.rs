@@ -1,208 +1,167 @@
-//! An assembly as files of other programs: FASTA, GFA.
+//! An assembly as files of other programs: FASTA, GFA. All processes write each file, each what it
+//! has, in its place.
 
-use std::collections::BTreeSet;
-use std::io::{self, Write};
+mod lines;
+mod paths;
+mod sections;
 
-use gyrase_seq::decode;
+use std::ops::Range;
+use std::path::Path;
 
-use crate::BaseSlice;
-use crate::graph::{Graph, Way};
-use crate::starts::Starts;
-use crate::walk::Step;
+use crate::Error;
+use crate::among::Among;
+use crate::contig::{Contig, HeaderStyle};
+use crate::graph::{Outlines, SharedGraph, Way};
+use lines::{letters, link, portions, segment};
+use paths::Paths;
 
-/// How contigs are named, each by its number from 1, which it has in all files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum HeaderStyle {
-    /// `contig_1 length=4653 depth=37.25 circular=no`.
-    #[default]
-    Own,
-    /// `NODE_1_length_4653_cov_37.250000`, as SPAdes: coverage by k-mers.
-    Spades,
-    /// `k127_1 flag=1 multi=37.2500 len=4653`, as MEGAHIT; flag 3 is a ring, 1 has no neighbours.
-    Megahit,
-    /// `1 4653 168597`, as ABySS: number, length, sum of the counts of the k-mers.
-    Abyss,
-}
+pub use lines::{cut, sign, wrapped};
+pub use sections::SharedText;
 
-/// Letters of a line of FASTA.
-const LINE: usize = 80;
-
-impl HeaderStyle {
-    /// The name of a contig, by which all files know it.
-    pub fn name(self, graph: &Graph, way: Way) -> String {
-        let number = way.node() + 1;
-        match self {
-            HeaderStyle::Own => format!("contig_{number}"),
-            HeaderStyle::Spades => {
-                let (length, depth) = (graph.length(way), depth(graph, way, 6));
-                format!("NODE_{number}_length_{length}_cov_{depth}")
-            }
-            HeaderStyle::Megahit => format!("k{}_{number}", graph.k()),
-            HeaderStyle::Abyss => number.to_string(),
-        }
-    }
-
-    /// The name, and what else a line of FASTA says.
-    fn header(self, graph: &Graph, way: Way) -> String {
-        let (name, length) = (self.name(graph, way), graph.length(way));
-        match self {
-            HeaderStyle::Own => {
-                let circular = if graph.is_circular(way) { "yes" } else { "no" };
-                let depth = depth(graph, way, 2);
-                format!("{name} length={length} depth={depth} circular={circular}")
-            }
-            HeaderStyle::Spades => name,
-            HeaderStyle::Megahit => {
-                let alone = graph.next(way).is_empty() && graph.next(way.flipped()).is_empty();
-                let flag = match graph.is_circular(way) {
-                    true => 3,
-                    false => u8::from(alone),
-                };
-                let depth = depth(graph, way, 4);
-                format!("{name} flag={flag} multi={depth} len={length}")
-            }
-            HeaderStyle::Abyss => format!("{name} {length} {}", graph.count(way)),
-        }
-    }
-}
-
-/// How often a k-mer of a contig was seen on average, with so many digits behind the point.
-pub(crate) fn depth(graph: &Graph, way: Way, digits: u32) -> String {
-    let scale = 10u128.pow(digits);
-    let kmers = u128::from(graph.kmers(way));
-    let scaled = (u128::from(graph.count(way)) * scale + kmers / 2) / kmers;
-    let digits = digits as usize;
-    format!("{}.{:0digits$}", scaled / scale, scaled % scale)
-}
+/// Nodes whose overlaps are.
+const LINKED: usize = 1 << 14;
 
 /// Writes the contigs of at least `least` bases as FASTA.
 ///
-/// # Errors
-/// As `out` has them.
+/// Collective.
 pub fn fasta(
-    graph: &Graph,
+    contigs: &SharedGraph,
     style: HeaderStyle,
     least: usize,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    for way in graph.nodes().filter(|&way| graph.length(way) >= least) {
-        writeln!(out, ">{}", style.header(graph, way))?;
-        wrapped(&letters(graph.bases(way)), out)?;
-    }
-    Ok(())
+    path: &Path,
+    among: &Among,
+) -> Result<(), Error> {
+    let (own, portions) = (contigs.own(), portions(contigs.own()));
+    let file = SharedText::begin(path, b"", &[portions.len()], among)?;
+    file.write(0, portions.len(), among, |portion, text| {
+        let nodes = portions[portion].clone().map(Way::forward);
+        for way in nodes.filter(|&way| own.length(way) >= least) {
+            let header = style.header(&contigs.contig(way));
+            text.extend_from_slice(format!(">{header}\n").as_bytes());
+            wrapped(&letters(own.bases(way)), text);
+        }
+    })?;
+    file.publish(among)
 }
 
-/// Writes letters in lines.
-pub(crate) fn wrapped(letters: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    for line in letters.chunks(LINE) {
-        out.write_all(line)?;
-        out.write_all(b"\n")?;
-    }
-    Ok(())
-}
-
-/// Writes all contigs and how they overlap as GFA 1. KC is the sum of the counts of the k-mers, DP
-/// how often each was seen.
+/// Writes all contigs and how they overlap as GFA 1: KC is the sum of the counts of the k-mers, DP
+/// how often each was seen. Where strains are left out of contigs, the graph with them is written,
+/// and contigs are paths through it. The first process has the `nodes` of what is written.
 ///
-/// # Errors
-/// As `out` has them.
-pub fn gfa(graph: &Graph, style: HeaderStyle, out: &mut dyn Write) -> io::Result<()> {
-    nodes(graph, |way| style.name(graph, way), out)
-}
-
-/// Writes a graph with strains as GFA 1, and the contigs as paths through it.
-///
-/// # Errors
-/// As `out` has them.
-pub fn gfa_with_paths(
-    graph: &Graph,
-    contigs: &Graph,
+/// Collective.
+pub fn gfa(
+    contigs: &SharedGraph,
+    with_strains: Option<&SharedGraph>,
+    nodes: &Outlines,
     style: HeaderStyle,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let name = |way: Way| format!("segment_{}", way.node() + 1);
-    nodes(graph, name, out)?;
-    let starts = Starts::of(graph);
-    let (mut paths, mut shorter) = (Vec::new(), BTreeSet::new());
-    for contig in contigs.nodes() {
-        let kmers = contigs.kmers(contig) as usize;
-        // Bases across a join of pairs may be within a strain that is left out.
-        let passes = |step: &Step| {
-            let is_whole = step.offset == 0 && step.kmers as u64 == graph.kmers(step.way);
-            is_whole || step.at == 0 || step.at + step.kmers == kmers
-        };
-        let mut path = starts.steps(&contigs.codes(contig));
-        path.retain(passes);
-        let named = |step: &Step| format!("{}{}", name(step.way), sign(step.way));
-        let segments: Vec<String> = path.iter().map(named).collect();
-        let overlap = |two: &[Step]| two[0].at + two[0].kmers + graph.k() - 1 - two[1].at;
-        let overlaps: Vec<usize> = path.windows(2).map(overlap).collect();
-        // Pairs join ends that overlap by less than a k-mer.
-        for (two, &overlap) in path.windows(2).zip(&overlaps) {
-            if overlap + 1 < graph.k() {
-                let [one, other] = [two[0].way, two[1].way];
-                let ways = (one, other).min((other.flipped(), one.flipped()));
-                shorter.insert((ways, overlap));
-            }
+    path: &Path,
+    among: &Among,
+) -> Result<(), Error> {
+    let paths = match with_strains {
+        Some(graph) => Paths::of(graph, contigs, style, among)?,
+        None => Paths::default(),
+    };
+    let graph = with_strains.unwrap_or(contigs);
+    let name = |contig: &Contig| match with_strains {
+        Some(_) => segment(contig.number),
+        None => style.name(contig),
+    };
+    let portions = portions(graph.own());
+    let links: Vec<Range<usize>> = chunks(nodes.len()).collect();
+    let sections = [
+        portions.len(),
+        links.len(),
+        paths.links.len(),
+        paths.lines.len(),
+    ];
+    let file = SharedText::begin(path, b"H\tVN:Z:1.0\n", &sections, among)?;
+    file.write(0, portions.len(), among, |portion, text| {
+        for node in portions[portion].clone() {
+            segment_line(graph, Way::forward(node), name, text);
         }
-        let overlaps: Vec<String> = overlaps.iter().map(|bases| format!("{bases}M")).collect();
-        let overlaps = match overlaps.is_empty() {
-            true => "*".to_owned(),
-            false => overlaps.join(","),
-        };
-        let (contig, segments) = (style.name(contigs, contig), segments.join(","));
-        paths.push(format!("P\t{contig}\t{segments}\t{overlaps}"));
-    }
-    for ((one, other), overlap) in shorter {
-        link([one, other], overlap, name, out)?;
-    }
-    paths.iter().try_for_each(|line| writeln!(out, "{line}"))
+    })?;
+    file.write(1, links.len(), among, |portion, text| {
+        let ways = links[portion].clone().map(Way::forward);
+        ways.flat_map(|way| [way, way.flipped()])
+            .for_each(|way| links_of(nodes, way, name, text));
+    })?;
+    file.put_all(2, paths.links)?;
+    file.put_all(3, paths.lines)?;
+    file.publish(among)
 }
 
-/// Writes an overlap of two ways.
-fn link(
-    ways: [Way; 2],
-    overlap: usize,
-    name: impl Fn(Way) -> String,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let [one, other] = ways.map(|way| format!("{}\t{}", name(way), sign(way)));
-    writeln!(out, "L\t{one}\t{other}\t{overlap}M")
+/// Writes a node of this process.
+fn segment_line(
+    graph: &SharedGraph,
+    way: Way,
+    name: impl Fn(&Contig) -> String,
+    text: &mut Vec<u8>,
+) {
+    let contig = graph.contig(way);
+    let Contig { length, count, .. } = contig;
+    text.extend_from_slice(format!("S\t{}\t", name(&contig)).as_bytes());
+    text.extend(letters(graph.own().bases(way)));
+    let depth = contig.depth(2);
+    let facts = format!("\tLN:i:{length}\tKC:i:{count}\tDP:f:{depth}\n");
+    text.extend_from_slice(facts.as_bytes());
 }
 
-fn sign(way: Way) -> char {
-    if way.is_backward() { '-' } else { '+' }
-}
-
-fn nodes(graph: &Graph, name: impl Fn(Way) -> String, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "H\tVN:Z:1.0")?;
-    for way in graph.nodes() {
-        write!(out, "S\t{}\t", name(way))?;
-        out.write_all(&letters(graph.bases(way)))?;
-        let (length, count) = (graph.length(way), graph.count(way));
-        let depth = depth(graph, way, 2);
-        writeln!(out, "\tLN:i:{length}\tKC:i:{count}\tDP:f:{depth}")?;
-    }
-    for way in graph.ways() {
-        for &next in graph.next(way) {
-            // Each overlap is there in both directions.
-            if (next.flipped(), way.flipped()) < (way, next) {
-                continue;
-            }
-            link([way, next], graph.k() - 1, &name, out)?;
+/// Writes what follows a way.
+fn links_of(nodes: &Outlines, way: Way, name: impl Fn(&Contig) -> String, text: &mut Vec<u8>) {
+    for &next in nodes.next(way) {
+        // Each overlap is there in both directions.
+        if (next.flipped(), way.flipped()) < (way, next) {
+            continue;
         }
+        let name = |way: Way| name(&nodes.contig(Way::forward(way.node())));
+        text.extend_from_slice(link([way, next], nodes.k() - 1, name).as_bytes());
     }
-    Ok(())
 }
 
-fn letters(bases: BaseSlice) -> Vec<u8> {
-    bases.codes().into_iter().map(decode).collect()
+/// Runs of so many nodes.
+fn chunks(nodes: usize) -> impl Iterator<Item = Range<usize>> {
+    let starts = (0..nodes).step_by(LINKED);
+    starts.map(move |from| from..(from + LINKED).min(nodes))
 }
 
 #[cfg(test)]
 mod tests {
+    use gyrase_fabric::Steal;
+    use gyrase_fabric::testing::{Process, run};
+    use gyrase_work::Progress;
+
     use super::*;
-    use crate::graph::{Pieces, compact};
+    use crate::graph::{Graph, Pieces, compact};
+
+    /// The lines of a graph of segments and the contigs through it; any number of processes write
+    /// the same.
+    fn gfa_of(segments: &Graph, contigs: &Graph) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("graph.gfa");
+        let text = |ranks: usize| {
+            let written = run(ranks, Steal::Off, |world: &Process| {
+                let progress = Progress::default();
+                let among = Among::of_test_in(folder.path(), world, &progress);
+                let share = |graph: &Graph| SharedGraph::share_of(graph.clone(), world);
+                let (segments, contigs) = (share(segments)?, share(contigs)?);
+                let nodes = segments.outlines_at_first(world)?;
+                let style = HeaderStyle::Own;
+                gfa(&contigs, Some(&segments), &nodes, style, &path, &among)
+            });
+            written.into_iter().for_each(|written| written.unwrap());
+            std::fs::read_to_string(&path).unwrap()
+        };
+        let alone = text(1);
+        for ranks in [2, 3, 5] {
+            assert_eq!(text(ranks), alone, "{ranks} processes");
+        }
+        alone.lines().map(str::to_owned).collect()
+    }
+
+    fn of_kind(lines: &[String], kind: char) -> Vec<Vec<&str>> {
+        let lines = lines.iter().filter(|line| line.starts_with(kind));
+        lines.map(|line| line.split('\t').collect()).collect()
+    }
 
     #[test]
     fn a_path_says_how_short_its_segments_overlap() {
@@ -217,17 +176,13 @@ mod tests {
         };
         // The second is shorter than two k-mers.
         let segments = graph(&[&genome[..150], &genome[139..175], &genome[160..]]);
-        let contigs = graph(&[&genome]);
-        let mut text = Vec::new();
-        gfa_with_paths(&segments, &contigs, HeaderStyle::Own, &mut text).unwrap();
-        let text = String::from_utf8(text).unwrap();
-        let lines = |kind: char| text.lines().filter(move |line| line.starts_with(kind));
-        let path: Vec<&str> = lines('P').next().unwrap().split('\t').collect();
-        let mut overlaps: Vec<&str> = path[3].split(',').collect();
+        let lines = gfa_of(&segments, &graph(&[&genome]));
+        let paths = of_kind(&lines, 'P');
+        let mut overlaps: Vec<&str> = paths[0][3].split(',').collect();
         overlaps.sort_unstable();
         assert_eq!(overlaps, ["11M", "15M"]);
-        assert_eq!(path[2].split(',').count(), 3);
-        assert_eq!(lines('L').count(), 2);
+        assert_eq!(paths[0][2].split(',').count(), 3);
+        assert_eq!(of_kind(&lines, 'L').len(), 2);
     }
 
     #[test]
@@ -246,21 +201,17 @@ mod tests {
         let mut pieces = Pieces::default();
         pieces.push(&around(0), 9);
         let contigs = compact(k, &pieces, 1);
-        assert!(contigs.is_circular(Way::forward(0)));
+        assert!(contigs.contig(Way::forward(0)).is_circular);
         for start in [130, 131, 299] {
             let mut pieces = Pieces::default();
             pieces.push(&around(start), 9);
             pieces.push(&[&random(1000, 50), &around(start)[..k - 1]].concat(), 9);
-            let segments = compact(k, &pieces, 1);
-            let mut text = Vec::new();
-            gfa_with_paths(&segments, &contigs, HeaderStyle::Own, &mut text).unwrap();
-            let text = String::from_utf8(text).unwrap();
-            let path = text.lines().find(|line| line.starts_with('P')).unwrap();
-            let path: Vec<&str> = path.split('\t').collect();
-            let [one, other] = path[2].split(',').collect::<Vec<_>>()[..] else {
-                panic!("{path:?}");
+            let lines = gfa_of(&compact(k, &pieces, 1), &contigs);
+            let paths = of_kind(&lines, 'P');
+            let [one, other] = paths[0][2].split(',').collect::<Vec<_>>()[..] else {
+                panic!("{paths:?}");
             };
-            assert_eq!((one, path[3]), (other, "20M"));
+            assert_eq!((one, paths[0][3]), (other, "20M"));
         }
     }
 }

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use std::path::Path;
 
 use gyrase_assemble::{
-    Assembled, AssemblyError, Config, Graph, Library, Sample, forget, run, run_in, write,
+    Assembled, AssemblyError, Config, Graph, HeaderStyle, Library, Outputs, Sample, forget, run,
+    run_in,
 };
-use gyrase_fabric::{Steal, testing};
+use gyrase_fabric::{Alone, Steal, World, testing};
 use gyrase_kmer::mix;
 use gyrase_work::Progress;
 
@@ -95,10 +96,35 @@ fn config(folder: &Path, reads: &[String; 2], threads: usize) -> Config {
     }
 }
 
-fn gfa(assembly: &Assembled) -> Vec<u8> {
-    let mut text = Vec::new();
-    write::gfa(&assembly.graph, write::HeaderStyle::Own, &mut text).expect("it is memory");
-    text
+/// Contigs, scaffolds and graph, as all processes write them.
+fn written_in(
+    folder: &Path,
+    assembly: &Assembled,
+    world: &dyn World,
+) -> Result<[String; 3], AssemblyError> {
+    let files = ["contigs.fa", "scaffolds.fa", "graph.gfa"].map(|name| folder.join(name));
+    let [contigs, scaffolds, graph] = &files;
+    let outputs = Outputs {
+        contigs,
+        scaffolds,
+        graph,
+        style: HeaderStyle::Own,
+        least: 200,
+    };
+    let config = config(folder, &[String::new(), String::new()], 2);
+    assembly.write(&outputs, &config, world, &Progress::default())?;
+    // The first process gives each file its name.
+    Ok(files.map(|file| std::fs::read_to_string(file).unwrap_or_default()))
+}
+
+fn written(assembly: &Assembled) -> [String; 3] {
+    let folder = tempfile::tempdir().expect("there is room");
+    written_in(folder.path(), assembly, &Alone).expect("there is room")
+}
+
+fn gfa(assembly: &Assembled) -> String {
+    let [_, _, graph] = written(assembly);
+    graph
 }
 
 #[test]
@@ -111,9 +137,9 @@ fn contigs_are_stretches_of_the_genome_for_any_number_of_threads() {
         let assembly = assemble(folder.path(), &reads, 1);
         let other = gyrase_seq::reverse_complement(&genome);
         let mut covered = 0;
-        let long = |way: &_| assembly.graph.length(*way) >= 200;
-        for way in assembly.graph.nodes().filter(long) {
-            let codes = assembly.graph.codes(way);
+        let contigs = assembly.graph.own();
+        for way in contigs.nodes().filter(|&way| contigs.length(way) >= 200) {
+            let codes = contigs.codes(way);
             let letters: Vec<u8> = codes.iter().map(|&code| gyrase_seq::decode(code)).collect();
             let is_in = |whole: &[u8]| {
                 whole
@@ -145,18 +171,19 @@ fn processes_that_share_reads_make_the_same() {
     let expected = assemble(folder.path(), &reads, 1);
     let config = config(folder.path(), &reads, 2);
     for ranks in [2, 3] {
+        let together = tempfile::tempdir().unwrap();
         let process = |world: &testing::Process| {
             let made = run_in(&config, world, &Progress::default())?;
+            let text = written_in(together.path(), &made, world)?;
             let pairs = made.resolved.pairs.clone();
-            Ok::<_, AssemblyError>((gfa(&made), pairs, made.reads, made.bases, made.stages))
+            Ok::<_, AssemblyError>((text, pairs, made.reads, made.bases, made.stages))
         };
         for (rank, made) in testing::run(ranks, Steal::Off, process)
             .into_iter()
             .enumerate()
         {
             let (text, pairs, reads, bases, stages) = made.unwrap();
-            // The first has the contigs.
-            assert!(rank > 0 || text == gfa(&expected), "{ranks} processes");
+            assert!(rank > 0 || text == written(&expected), "{ranks} processes");
             assert_eq!(pairs, expected.resolved.pairs);
             assert_eq!((reads, bases), (expected.reads, expected.bases));
             assert_eq!(stages, expected.stages);
@@ -231,17 +258,10 @@ fn pairs_scaffold_what_no_read_covers() {
     let assembly = assemble(folder.path(), &files, 2);
     let scaffolds = assembly.scaffolds();
     assert_eq!(assembly.resolved.pairs.len(), 0);
-    let letters: Vec<u8> = scaffolds[0]
-        .codes
-        .iter()
-        .map(|&code| {
-            if code > 3 {
-                b'N'
-            } else {
-                gyrase_seq::decode(code)
-            }
-        })
-        .collect();
+    let [_, text, _] = written(&assembly);
+    let first = text.split('>').nth(1).expect("there is a scaffold");
+    let letters: Vec<u8> = first.lines().skip(1).flat_map(str::bytes).collect();
+    assert_eq!(letters.len(), scaffolds[0].length);
     let [(gap, pairs)] = scaffolds[0].gaps[..] else {
         panic!("{:?}", scaffolds[0].gaps);
     };
@@ -276,8 +296,8 @@ fn without_kmers_there_are_no_contigs() {
     let folder = tempfile::tempdir().unwrap();
     for text in ["", "@r\nACGT\n+\nIIII\n", "@r\nNNNNNNNNNN\n+\nIIIIIIIIII\n"] {
         let assembly = assemble(folder.path(), &[text.into(), text.into()], 2);
-        assert!(assembly.graph.is_empty());
-        assert_eq!(gfa(&assembly), b"H\tVN:Z:1.0\n");
+        assert!(assembly.contigs.is_empty());
+        assert_eq!(gfa(&assembly), "H\tVN:Z:1.0\n");
     }
 }
 
@@ -320,7 +340,7 @@ fn genomes_of_a_metagenome_are_there_at_their_own_depths() {
         long.map(|way| letters(way).collect()).collect()
     };
     let assembly = assemble_of(folder.path(), &files, 1, mixed(false));
-    let found = letters(&assembly.graph, 200);
+    let found = letters(assembly.graph.own(), 200);
     let there = kmers(found.iter().map(Vec::as_slice));
     for (genome, percent) in genomes.iter().zip([97, 97, 85]) {
         let windows = genome.windows(31);
@@ -356,19 +376,22 @@ fn genomes_of_a_metagenome_are_there_at_their_own_depths() {
         let there = kmers(letters.iter().map(Vec::as_slice));
         own.iter().filter(|kmer| there.contains(**kmer)).count() * 100 / own.len()
     };
-    let seen = [percent(&found), percent(&letters(&kept.graph, 0))];
+    let seen = [percent(&found), percent(&letters(kept.graph.own(), 0))];
     assert!(seen[0] < 15 && seen[1] > 60, "{seen:?}");
     // Processes, a run that goes on behind the last k, and the order of the files.
     let mut config = config(folder.path(), &files, 3);
     config.sample = mixed(false);
-    let process = |world: &testing::Process| run_in(&config, world, &Progress::default());
-    let mut shared = testing::run(2, Steal::Off, process).into_iter();
-    let again = shared
-        .next()
-        .expect("there are two")
-        .expect("no process fails");
-    assert_eq!(gfa(&again), gfa(&assembly));
-    assert_eq!(again.mixed.spared, assembly.mixed.spared);
+    let together = tempfile::tempdir().unwrap();
+    let process = |world: &testing::Process| {
+        let again = run_in(&config, world, &Progress::default())?;
+        let text = written_in(together.path(), &again, world)?;
+        Ok::<_, AssemblyError>((text, again.mixed.spared))
+    };
+    let shared = testing::run(2, Steal::Off, process);
+    let shared: Result<Vec<_>, _> = shared.into_iter().collect();
+    let (text, spared) = shared.expect("no process fails").swap_remove(0);
+    assert_eq!(text, written(&assembly));
+    assert_eq!(spared, assembly.mixed.spared);
     config.resume = true;
     for behind in [None, Some(87)] {
         let again = run(&config, &Progress::default()).unwrap();
@@ -403,7 +426,7 @@ fn reads_without_one_depth_are_assembled_as_those_of_many_genomes() {
         let found = assemble(folder.path(), &reads, 2);
         assert_eq!(found.sample, mixed);
         let expected = assemble_of(folder.path(), &reads, 2, mixed);
-        assert!(!found.graph.is_empty() && found.mixed.cut <= expected.mixed.cut);
+        assert!(!found.contigs.is_empty() && found.mixed.cut <= expected.mixed.cut);
         assert_eq!(found.mixed.spared, expected.mixed.spared);
     }
 }
@@ -424,6 +447,6 @@ fn reads_that_are_shorter_than_an_anchor_are_assembled() {
         2,
         Sample::Metagenome { keep_strains },
     );
-    assert!(found.graph.k() < 31 && found.graph.total() > genome.len() / 2);
+    assert!(found.graph.k() < 31 && found.contigs.total() > genome.len() / 2);
     assert!(found.resolved.inserts.is_none(), "nodes are short");
 }

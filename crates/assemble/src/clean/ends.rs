@@ -4,7 +4,7 @@
 //! well covered. What is thin may be true, and stays: its first k-mer alone goes, so that both do
 //! not meet. Nothing is joined that reads do not join: they lead on along the rival.
 
-use crate::graph::{Graph, Halo, Pieces, Way};
+use crate::graph::{Graph, Halo, Outlines, Pieces, Way};
 use crate::solid::GOES_ON;
 
 /// A rival is covered so often that it tells what is thin.
@@ -18,7 +18,7 @@ pub fn thin(halo: &Halo) -> Vec<bool> {
     ways.map(|way| is_thin(halo.graph(), way)).collect()
 }
 
-fn is_thin(graph: &Graph, way: Way) -> bool {
+fn is_thin(graph: &Outlines, way: Way) -> bool {
     let rivals = graph.before(way).flat_map(|before| graph.next(before));
     let mut rivals = rivals.copied().filter(|&rival| rival != way);
     // What no read has goes beside what half of the reads have, but for what a deep end was filled

@@ -127,7 +127,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::graph::{Halo, compact};
+    use crate::graph::{Halo, Outlines, compact};
 
     /// Each k-mer of some texts as a piece.
     fn pieces(k: usize, texts: &[Vec<u8>]) -> Pieces {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     /// What is seen from a way of what follows it, so many edges far.
-    fn seen(graph: &Graph, way: Way, edges: usize) -> String {
+    fn seen(graph: &Outlines, way: Way, edges: usize) -> String {
         let (length, count) = (graph.length(way), graph.count(way));
         let next = graph.next(way).iter().filter(|_| edges > 0);
         let next: Vec<String> = next.map(|&next| seen(graph, next, edges - 1)).collect();

@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gyrase_fabric::{FabricError, World};
 
-use super::nodes::Graph;
 use super::outline::Outline;
+use super::outlines::Outlines;
 use super::shared::SharedGraph;
 use crate::unitigs::records::{put_slice, take_bases};
 use crate::way::Way;
@@ -19,7 +19,7 @@ use crate::{BaseSlice, BaseString};
 /// that were asked for.
 pub struct Halo<'g> {
     shared: &'g SharedGraph,
-    graph: Cow<'g, Graph>,
+    graph: Cow<'g, Outlines>,
     own: Range<usize>,
     /// Those of others, by their numbers among all.
     others: HashMap<usize, Outline>,
@@ -52,7 +52,7 @@ impl<'g> Halo<'g> {
         let own = shared.own();
         let mut halo = Halo {
             shared,
-            graph: Cow::Borrowed(own),
+            graph: Cow::Borrowed(own.outlines()),
             own: 0..own.len(),
             others: HashMap::new(),
             bases: HashMap::new(),
@@ -129,7 +129,7 @@ impl<'g> Halo<'g> {
             let place = numbers.binary_search(&way.node());
             way.of_node(place.expect("what follows a node is there"))
         };
-        let mut graph = Graph::empty(own.k());
+        let mut graph = Outlines::empty(own.k());
         let mut known = Vec::with_capacity(numbers.len());
         for &number in &numbers {
             let mut one = match self.others.get(&number) {
@@ -144,7 +144,7 @@ impl<'g> Halo<'g> {
                 .flatten()
                 .for_each(|way| *way = here(way));
             known.push((number, one.length > 0));
-            graph.push_outline(one);
+            graph.push(one);
         }
         let start = numbers.partition_point(|&number| number < own_numbers.start);
         self.own = start..start + own.len();
@@ -157,7 +157,7 @@ impl<'g> Halo<'g> {
     }
 
     /// All nodes.
-    pub fn graph(&self) -> &Graph {
+    pub fn graph(&self) -> &Outlines {
         &self.graph
     }
 

@@ -6,8 +6,10 @@ use gyrase_fabric::{FabricError, World, all_to_all};
 use gyrase_kmer::Kmer;
 
 use super::nodes::Graph;
+use super::outlines::Outlines;
 use crate::Error;
 use crate::among::Among;
+use crate::contig::Contig;
 use crate::meetings::{Overlap, Shared, meet};
 use crate::way::Way;
 
@@ -204,6 +206,24 @@ impl SharedGraph {
                 Ok(Graph::of_parts(self.k(), &parts))
             }
         }
+    }
+
+    /// All nodes without their bases, in the first process; in others none.
+    ///
+    /// Collective.
+    pub fn outlines_at_first(&self, world: &dyn World) -> Result<Outlines, FabricError> {
+        let mut own = Vec::new();
+        self.own.outlines().put(&mut own);
+        let mut all = Outlines::empty(self.k());
+        for part in world.gather(own)? {
+            all.add(&mut &part[..]);
+        }
+        Ok(all)
+    }
+
+    /// What headers tell of a node of this process, forward.
+    pub fn contig(&self, own: Way) -> Contig {
+        Contig::of(self.k(), &self.own.outline(own), self.number(own))
     }
 
     /// All of it in the first process; in others a graph without nodes.

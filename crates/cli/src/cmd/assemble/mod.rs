@@ -147,9 +147,12 @@ impl Assemble {
         let config = self.config(session, output.clone())?;
         let world = session.world();
         let mut left = leftovers(&config, world.peer());
-        left.extend(first.then_some(folder));
+        left.extend(first.then(|| folder.clone()));
         session.leaves(left);
         let assembly = session.shown(|progress| run_in(&config, world, progress))?;
+        let style = self.header_style.into();
+        let named = (style, self.min_length);
+        outputs::write_bases(&folder, &assembly, &config, named, session)?;
         session.note_ranks()?;
         let Some(folder) = made else {
             // What the first process writes has the warnings of all.
@@ -162,7 +165,6 @@ impl Assemble {
             assembly: &assembly,
             min_length: self.min_length,
         };
-        let style = self.header_style.into();
         told.note(session, &output, style);
         outputs::write(&folder, &output, &told, style, session)?;
         folder.commit()?;

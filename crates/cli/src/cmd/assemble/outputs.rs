@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use gyrase_assemble::{HeaderStyle, scaffold, write};
+use gyrase_assemble::{Assembled, Config, HeaderStyle, Outputs};
 use gyrase_files::OutputFolder;
 
 use super::tell::{QUOTED, Told};
@@ -21,7 +21,27 @@ pub const FILES: [&str; 6] = [
     "report.json",
 ];
 
-/// Writes all of them.
+/// Writes those that have bases: all processes do, each its part.
+pub fn write_bases(
+    folder: &Path,
+    assembly: &Assembled,
+    config: &Config,
+    (style, least): (HeaderStyle, usize),
+    session: &Session,
+) -> Result<()> {
+    let [contigs, scaffolds, graph, ..] = FILES.map(|name| folder.join(name));
+    let outputs = Outputs {
+        contigs: &contigs,
+        scaffolds: &scaffolds,
+        graph: &graph,
+        style,
+        least,
+    };
+    let world = session.world();
+    Ok(session.shown(|progress| assembly.write(&outputs, config, world, progress))?)
+}
+
+/// Writes the others.
 pub fn write(
     folder: &OutputFolder,
     output: &Path,
@@ -29,18 +49,7 @@ pub fn write(
     style: HeaderStyle,
     session: &Session,
 ) -> Result<()> {
-    let [contigs, scaffolds, graph, table, page, report] = FILES;
-    let assembled = &told.assembly.graph;
-    file(folder, contigs, |out| {
-        write::fasta(assembled, style, told.min_length, out)
-    })?;
-    file(folder, scaffolds, |out| {
-        scaffold::fasta(assembled, &told.scaffolds, style, told.min_length, out)
-    })?;
-    file(folder, graph, |out| match &told.assembly.mixed.graph {
-        Some(strains) => write::gfa_with_paths(strains, assembled, style, out),
-        None => write::gfa(assembled, style, out),
-    })?;
+    let [.., table, page, report] = FILES;
     let name = output.file_name().unwrap_or(output.as_os_str());
     let name = name.to_string_lossy();
     let [quoted, all] = [QUOTED, told.min_length].map(|least| told.assembly.statistics(least));

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use gyrase_assemble::scaffold::Scaffold;
 use gyrase_assemble::{
     ADAPTERS, Assembled, AssemblyPage, Config, GraphStage, HeaderStyle, Library, Resumed, Sample,
+    Scaffold,
 };
 use gyrase_picture::words::{self, grouped, things};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ impl Told<'_> {
 
     /// What is unlike reads of one genome alone, and what to do about it.
     pub fn warnings(&self, style: HeaderStyle) -> Vec<String> {
-        let Assembled { graph, reads, .. } = self.assembly;
+        let Assembled { contigs, reads, .. } = self.assembly;
         let adapters = ADAPTERS.iter().zip(self.assembly.adapters);
         let many = adapters.filter(|(_, found)| found * MANY >= *reads && *found > 0);
         let adapters = many.map(|(adapter, found)| {
@@ -53,10 +53,11 @@ impl Told<'_> {
                 adapter.name
             )
         });
-        let all: u64 = graph.nodes().map(|way| graph.count(way)).sum();
+        let all: u64 = contigs.nodes().map(|way| contigs.count(way)).sum();
         let phix = self.assembly.phix.iter().map(|&way| {
-            let (name, length) = (style.name(graph, way), graph.length(way) as u64);
-            let share = words::percent(graph.count(way), all);
+            let contig = contigs.contig(way);
+            let (name, length) = (style.name(&contig), contig.length as u64);
+            let share = words::percent(contig.count, all);
             format!(
                 "{name} ({}, {share} of what was read) is PhiX174, the control of Illumina runs: \
                  leave it out of what follows",
@@ -82,7 +83,7 @@ impl Told<'_> {
             things(reads, "read"),
             things(bases, "base")
         );
-        if self.assembly.graph.is_empty() {
+        if self.assembly.contigs.is_empty() {
             tracing::warn!("no stretch of the reads was seen often enough: there is no contig");
         }
         let contigs = self.assembly.statistics(QUOTED);
@@ -146,8 +147,8 @@ impl Told<'_> {
 
     /// Which k-mers follow each other by the graph alone, and which nodes by pairs.
     fn joins(&self) -> Value {
-        let (graph, resolved) = (&self.assembly.graph, &self.assembly.resolved);
-        let kmers: u64 = graph.nodes().map(|way| graph.kmers(way)).sum();
+        let (contigs, resolved) = (&self.assembly.contigs, &self.assembly.resolved);
+        let kmers: u64 = contigs.nodes().map(|way| contigs.kmers(way)).sum();
         let pairs = &resolved.pairs;
         let inserts = resolved.inserts.as_ref();
         let gaps: Vec<(i64, u64)> = self
@@ -155,10 +156,9 @@ impl Told<'_> {
             .iter()
             .flat_map(|one| one.gaps.clone())
             .collect();
-        let unknown = self.scaffolds.iter().flat_map(|one| &one.codes);
-        let unknown = unknown.filter(|&&code| code > 3).count();
+        let unknown: usize = self.scaffolds.iter().map(Scaffold::unknown).sum();
         json!({
-            "kmers_without_choice": kmers - graph.len() as u64,
+            "kmers_without_choice": kmers - contigs.len() as u64,
             "spared_kmers_between_ends": self.assembly.mixed.spared[0],
             "spared_kmers_behind_ends": self.assembly.mixed.spared[1],
             "cut_where_no_read_leads_on": self.assembly.mixed.cut,
@@ -179,7 +179,7 @@ impl Told<'_> {
 
     /// Adapters in the reads, and contigs that are PhiX174.
     fn foreign(&self, style: HeaderStyle) -> Value {
-        let Assembled { graph, reads, .. } = self.assembly;
+        let Assembled { contigs, reads, .. } = self.assembly;
         let of_reads = |found: u64| found as f64 / (*reads).max(1) as f64;
         let adapters = ADAPTERS.iter().zip(self.assembly.adapters);
         let adapters = adapters.map(|(adapter, found)| {
@@ -190,7 +190,7 @@ impl Told<'_> {
         let phix = self.assembly.phix.iter();
         json!({
             "adapters": adapters.collect::<serde_json::Map<_, _>>(),
-            "phix174": phix.map(|&way| style.name(graph, way)).collect::<Vec<_>>(),
+            "phix174": phix.map(|&way| style.name(&contigs.contig(way))).collect::<Vec<_>>(),
         })
     }
 

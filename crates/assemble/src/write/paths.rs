@@ -1,0 +1,127 @@
+//! Contigs as paths through a graph with strains.
+
+use std::collections::BTreeSet;
+
+use super::lines::{link, portions, segment, sign};
+use crate::Error;
+use crate::among::Among;
+use crate::contig::HeaderStyle;
+use crate::graph::{SharedGraph, Way};
+use crate::starts::{Starts, StepOfPath};
+use crate::unitigs::records::take_number;
+
+/// The contigs of a process as lines of GFA.
+#[derive(Default)]
+pub struct Paths {
+    /// Overlaps of less than a k-mer; in the first process, those of all.
+    pub links: Vec<Vec<u8>>,
+    /// Paths.
+    pub lines: Vec<Vec<u8>>,
+}
+
+/// An overlap of two ways, in one of both directions.
+type Overlap = ((Way, Way), usize);
+
+impl Paths {
+    /// Those of some contigs through a graph.
+    ///
+    /// Collective.
+    pub fn of(
+        graph: &SharedGraph,
+        contigs: &SharedGraph,
+        style: HeaderStyle,
+        among: &Among,
+    ) -> Result<Paths, Error> {
+        let starts = Starts::of(graph, among)?;
+        let own = contigs.own();
+        let portions = portions(own);
+        let (mut shorter, mut lines) = (BTreeSet::new(), Vec::new());
+        for round in 0..among.most(portions.len())? as usize {
+            among.progress.go_on()?;
+            let nodes = portions.get(round).cloned();
+            let ways: Vec<Way> = nodes
+                .clone()
+                .into_iter()
+                .flatten()
+                .map(Way::forward)
+                .collect();
+            let sequences: Vec<Vec<u8>> = ways.iter().map(|&way| own.codes(way)).collect();
+            let paths = starts.paths(&sequences, among)?;
+            let mut text = Vec::new();
+            for (&way, mut path) in ways.iter().zip(paths) {
+                let kmers = own.kmers(way) as usize;
+                // Bases across a join of pairs may be within a strain that is left out.
+                path.retain(|one| {
+                    one.is_whole || one.step.at == 0 || one.step.at + one.step.kmers == kmers
+                });
+                let name = style.name(&contigs.contig(way));
+                let overlaps = overlaps(&path, graph.k());
+                text.extend_from_slice(line(&name, &path, &overlaps).as_bytes());
+                add_shorter(&path, &overlaps, graph.k(), &mut shorter);
+            }
+            if nodes.is_some() {
+                lines.push(text);
+            }
+        }
+        Ok(Paths {
+            links: links(shorter, among)?,
+            lines,
+        })
+    }
+}
+
+/// How many bases the segments of a path overlap by.
+fn overlaps(path: &[StepOfPath], k: usize) -> Vec<usize> {
+    let overlap = |two: &[StepOfPath]| {
+        let [one, next] = [two[0].step, two[1].step];
+        one.at + one.kmers + k - 1 - next.at
+    };
+    path.windows(2).map(overlap).collect()
+}
+
+fn line(name: &str, path: &[StepOfPath], overlaps: &[usize]) -> String {
+    let named = |one: &StepOfPath| {
+        let way = one.step.way;
+        format!("{}{}", segment(way.node() + 1), sign(way))
+    };
+    let segments: Vec<String> = path.iter().map(named).collect();
+    let overlaps: Vec<String> = overlaps.iter().map(|bases| format!("{bases}M")).collect();
+    let overlaps = match overlaps.is_empty() {
+        true => "*".to_owned(),
+        false => overlaps.join(","),
+    };
+    format!("P\t{name}\t{}\t{overlaps}\n", segments.join(","))
+}
+
+/// Pairs join ends that overlap by less than a k-mer.
+fn add_shorter(path: &[StepOfPath], overlaps: &[usize], k: usize, all: &mut BTreeSet<Overlap>) {
+    for (two, &overlap) in path.windows(2).zip(overlaps) {
+        if overlap + 1 < k {
+            let [one, other] = [two[0].step.way, two[1].step.way];
+            let ways = (one, other).min((other.flipped(), one.flipped()));
+            all.insert((ways, overlap));
+        }
+    }
+}
+
+/// The overlaps of all processes as lines, in the first.
+///
+/// Collective.
+fn links(own: BTreeSet<Overlap>, among: &Among) -> Result<Vec<Vec<u8>>, Error> {
+    let numbers = own.into_iter().flat_map(|((one, other), overlap)| {
+        [one.index(), other.index(), overlap].map(|number| (number as u64).to_le_bytes())
+    });
+    let own: Vec<u8> = numbers.flatten().collect();
+    let mut all: BTreeSet<Overlap> = BTreeSet::new();
+    for bytes in among.world.gather(own)? {
+        let mut from = &bytes[..];
+        while !from.is_empty() {
+            let [one, other, overlap] = [(); 3].map(|()| take_number(&mut from) as usize);
+            all.insert(((Way::of_index(one), Way::of_index(other)), overlap));
+        }
+    }
+    let name = |way: Way| segment(way.node() + 1);
+    let line = |((one, other), overlap)| link([one, other], overlap, name);
+    let lines: String = all.into_iter().map(line).collect();
+    Ok(Vec::from([lines.into_bytes()]))
+}
