@@ -1,17 +1,18 @@
 //! What an assembly keeps behind each k, for a run that goes on where an earlier one was cut short.
 //!
-//! The first process keeps the graph of all. Of what it finds it tells the others all but the
-//! nodes: a graph follows from them, whoever has them.
+//! Each process keeps its share of the graph, with all that is known of it but the nodes. A k is
+//! there when the shares of all are; any number of processes go on from them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gyrase_fabric::{Alone, Numbers, SpillFolder, World, numbers};
+use gyrase_fabric::{Numbers, SpillFolder, World, numbers};
 use gyrase_kmer::with_words;
 use gyrase_tabulate::{KeptWork, clear_kept, spill_path};
 
 use crate::among::Among;
 use crate::config::{AssemblyError, Config};
-use crate::graph::{Graph, Pieces, SharedGraph, compact_among, shape_of};
+use crate::graph::{Pieces, SharedGraph, compact_among, shape_of};
 use crate::solid::KmerDepth;
 use crate::stage::GraphStage;
 use crate::unitigs::records::{put_bases, take_bases, take_number};
@@ -54,31 +55,64 @@ pub struct Resumed {
 /// Where it is kept.
 pub struct Checkpoints<'w> {
     world: &'w dyn World,
-    resume: bool,
-    /// In the first process.
+    /// Nothing where nothing is to be kept.
     kept: Option<KeptWork>,
+}
+
+/// The share of one of so many processes, behind so many stages.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Share {
+    stage: usize,
+    ranks: usize,
+    rank: usize,
+}
+
+/// The processes that see each share, by rank.
+type Seen = BTreeMap<Share, Vec<usize>>;
+
+impl Share {
+    /// Bits of a rank.
+    const BITS: u32 = 24;
+
+    /// The number by which it is kept.
+    fn number(self) -> usize {
+        (self.stage << Share::BITS | self.ranks) << Share::BITS | self.rank
+    }
+
+    /// That of a number.
+    fn of(number: usize) -> Share {
+        let lowest = |number: usize| number % (1 << Share::BITS);
+        Share {
+            stage: number >> (2 * Share::BITS),
+            ranks: lowest(number >> Share::BITS),
+            rank: lowest(number),
+        }
+    }
+
+    /// All that were kept together with it.
+    fn all(self) -> impl Iterator<Item = Share> {
+        (0..self.ranks).map(move |rank| Share { rank, ..self })
+    }
 }
 
 impl<'w> Checkpoints<'w> {
     /// Finds what earlier runs kept; where nothing is to be kept, what there is goes.
     ///
+    /// Collective.
+    ///
     /// # Errors
     /// The folder cannot be made.
     pub fn open(config: &Config, world: &'w dyn World) -> Result<Checkpoints<'w>, AssemblyError> {
         let root = spill_path(&config.tmp, KIND, &config.output);
-        let first = world.rank() == 0;
-        if first && !config.resume {
+        if !config.resume {
             clear_kept(&root);
+            return Ok(Checkpoints { world, kept: None });
         }
-        let open = || {
-            let folder = Arc::new(SpillFolder::new(root.join("rank-0"), None, false));
-            KeptWork::open(&Alone, &root, &config.job(), folder)
-        };
-        let kept = (first && config.resume).then(open).transpose()?;
+        let own = root.join(format!("rank-{}", world.rank()));
+        let folder = Arc::new(SpillFolder::new(own, None, false));
         Ok(Checkpoints {
             world,
-            resume: config.resume,
-            kept,
+            kept: Some(KeptWork::open(world, &root, &config.job(), folder)?),
         })
     }
 
@@ -86,54 +120,91 @@ impl<'w> Checkpoints<'w> {
     ///
     /// Collective.
     pub fn last(&self, among: &Among) -> Result<(Option<State>, Resumed), AssemblyError> {
-        if !self.resume {
+        let Some(kept) = &self.kept else {
             return Ok((None, Resumed::default()));
+        };
+        let had_other = kept.had_other();
+        let numbers = kept
+            .numbers()
+            .flat_map(|number| (number as u64).to_le_bytes());
+        let of_all = self.world.all_gather(&numbers.collect::<Vec<u8>>())?;
+        let mut seen = Seen::new();
+        for (rank, numbers) in of_all.iter().enumerate() {
+            for &number in numbers.as_chunks().0 {
+                let share = Share::of(u64::from_le_bytes(number) as usize);
+                seen.entry(share).or_default().push(rank);
+            }
         }
-        let last = || {
-            let kept = self.kept.as_ref()?;
-            (0..=kept.last()?).rev().find_map(|stage| kept.get(stage))
-        };
-        let bytes = last().unwrap_or_default();
-        let mut nodes = &bytes[..];
-        let told = take_numbers(&mut nodes);
-        let told = self.world.broadcast(0, bytes_of(&told))?;
-        let state = match &take_numbers(&mut &told[..])[..] {
-            [] => None,
-            numbers => Some(State::of(numbers.to_vec(), &pieces(nodes), among)?),
-        };
-        let resumed = Resumed {
-            behind: state.as_ref().map(|state| state.graph.k()),
-            had_other: self.kept.as_ref().is_some_and(KeptWork::had_other),
-        };
-        Ok((state, resumed))
+        let first = |share: &&Share| share.rank == 0;
+        for share in seen.keys().rev().filter(first) {
+            if share.all().all(|share| seen.contains_key(&share))
+                && let Some(state) = self.state(kept, *share, &seen, among)?
+            {
+                let behind = Some(state.graph.k());
+                return Ok((Some(state), Resumed { behind, had_other }));
+            }
+        }
+        let behind = None;
+        Ok((None, Resumed { behind, had_other }))
     }
 
-    /// Keeps a state.
+    /// The state that was kept in some shares; nothing where one is damaged.
     ///
     /// Collective.
+    fn state(
+        &self,
+        kept: &KeptWork,
+        share: Share,
+        seen: &Seen,
+        among: &Among,
+    ) -> Result<Option<State>, AssemblyError> {
+        // Where all processes see a share, each takes some.
+        let is_own = |share: &Share| {
+            let ranks = &seen[share];
+            ranks[share.rank % ranks.len()] == self.world.rank()
+        };
+        let own = share.all().filter(is_own);
+        let own: Option<Vec<Vec<u8>>> = own.map(|share| kept.get(share.number())).collect();
+        if self.world.min(&[u64::from(own.is_some())])?[0] == 0 {
+            return Ok(None);
+        }
+        let (mut told, mut nodes) = (Vec::new(), Pieces::default());
+        for bytes in own.into_iter().flatten() {
+            let mut from = &bytes[..];
+            told = take_numbers(&mut from);
+            add_nodes(from, &mut nodes);
+        }
+        let told = self.world.all_gather(&bytes_of(&told))?;
+        let told = told.iter().map(|bytes| take_numbers(&mut &bytes[..]));
+        let told = told.max_by_key(Vec::len).unwrap_or_default();
+        Ok(Some(State::of(told, &nodes, among)?))
+    }
+
+    /// Keeps the share of this process in a state.
     pub fn put(&self, state: &State) -> Result<(), AssemblyError> {
-        if !self.resume {
+        let Some(kept) = &self.kept else {
             return Ok(());
-        }
-        let graph = state.graph.clone().at_first(self.world)?;
-        match &self.kept {
-            Some(kept) => Ok(kept.put(state.stages.len(), &state.to_bytes(&graph))?),
-            None => Ok(()),
-        }
+        };
+        let share = Share {
+            stage: state.stages.len(),
+            ranks: self.world.ranks(),
+            rank: self.world.rank(),
+        };
+        Ok(kept.put(share.number(), &state.to_bytes())?)
     }
 }
 
 /// With the name of the folder.
 const KIND: &str = "gyrase-assemble";
 
-/// Removes what a run kept, once nothing is to be made of it any more.
+/// Removes what a run kept, once nothing is to be made of it any more: each process of a job does.
 pub fn forget(config: &Config) {
     clear_kept(&spill_path(&config.tmp, KIND, &config.output));
 }
 
 impl State {
-    fn to_bytes(&self, graph: &Graph) -> Vec<u8> {
-        let mut numbers = Vec::new();
+    fn to_bytes(&self) -> Vec<u8> {
+        let (graph, mut numbers) = (self.graph.own(), Vec::new());
         (graph.k(), self.depth).put(&mut numbers);
         (self.spared, (self.cut, self.strains)).put(&mut numbers);
         self.stages.iter().for_each(|stage| stage.put(&mut numbers));
@@ -178,27 +249,19 @@ fn bytes_of(numbers: &[u64]) -> Vec<u8> {
     all.flat_map(u64::to_le_bytes).collect()
 }
 
-/// What [`bytes_of`] made, from the front of more; nothing of nothing.
+/// What [`bytes_of`] made, from the front of more.
 fn take_numbers(from: &mut &[u8]) -> Vec<u64> {
-    let count = if from.is_empty() {
-        0
-    } else {
-        take_number(from)
-    };
+    let count = take_number(from);
     (0..count).map(|_| take_number(from)).collect()
 }
 
-/// The nodes that were kept.
-fn pieces(mut from: &[u8]) -> Pieces {
-    let (mut pieces, mut at) = (Pieces::default(), 0);
+/// Adds the nodes of a share.
+fn add_nodes(mut from: &[u8], nodes: &mut Pieces) {
     let numbers = take_numbers(&mut from);
-    if !numbers.is_empty() {
-        let bases = take_bases(&mut from);
-        for &[length, count] in numbers.as_chunks().0 {
-            let end = at + length as usize;
-            pieces.push_bases(BaseSlice::of(&bases, at..end), count);
-            at = end;
-        }
+    let (bases, mut at) = (take_bases(&mut from), 0);
+    for &[length, count] in numbers.as_chunks().0 {
+        let end = at + length as usize;
+        nodes.push_bases(BaseSlice::of(&bases, at..end), count);
+        at = end;
     }
-    pieces
 }

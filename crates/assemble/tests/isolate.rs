@@ -206,14 +206,17 @@ fn a_run_goes_on_behind_any_k() {
     let logs = || {
         let folders = std::fs::read_dir(folder.path()).unwrap().flatten();
         let files = folders.filter_map(|entry| std::fs::read_dir(entry.path()).ok());
-        files
+        let mut logs: Vec<_> = files
             .flatten()
             .flatten()
             .map(|entry| entry.path())
-            .find(is_kept)
+            .filter(is_kept)
+            .collect();
+        logs.sort();
+        logs
     };
     // As if it had been cut short behind each k.
-    let log = logs().unwrap();
+    let log = logs().swap_remove(0);
     let lines = std::fs::read_to_string(&log).unwrap();
     let lines: Vec<&str> = lines.lines().collect();
     for (number, stage) in expected.stages.iter().enumerate() {
@@ -223,11 +226,36 @@ fn a_run_goes_on_behind_any_k() {
         assert_eq!(gfa(&again), gfa(&expected), "behind {}", stage.k);
         assert_eq!(again.stages, expected.stages);
     }
+    // Several processes keep a share each, and any number of them go on.
+    forget(&config);
+    let place = tempfile::tempdir().unwrap();
+    let run_by = |ranks: usize| {
+        let process = |world: &testing::Process| {
+            let again = run_in(&config, world, &Progress::default())?;
+            let text = written_in(place.path(), &again, world)?;
+            Ok::<_, AssemblyError>((again.resumed.behind, text))
+        };
+        testing::run(ranks, Steal::Off, process)
+            .swap_remove(0)
+            .unwrap()
+    };
+    assert_eq!(run_by(3).0, None);
+    // One of them was cut short before the others.
+    let log = logs().swap_remove(1);
+    let lines = std::fs::read_to_string(&log).unwrap();
+    std::fs::write(&log, &lines[..lines.trim_end().rfind('\n').unwrap() + 1]).unwrap();
+    let ks: Vec<usize> = expected.stages.iter().map(|stage| stage.k).collect();
+    let &[.., before, last] = &ks[..] else {
+        panic!("{ks:?}");
+    };
+    for (ranks, behind) in [(2, before), (3, last), (1, last)] {
+        assert_eq!(run_by(ranks), (Some(behind), written(&expected)), "{ranks}");
+    }
     config.ks = Some(vec![55]);
     let other = run(&config).resumed;
     assert!(other.had_other && other.behind.is_none());
     forget(&config);
-    assert_eq!(logs(), None);
+    assert!(logs().is_empty());
 }
 
 #[test]

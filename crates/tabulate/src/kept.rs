@@ -103,9 +103,9 @@ impl KeptWork {
         (crc32fast::hash(&bytes) == place.crc).then_some(bytes)
     }
 
-    /// The highest number that an earlier run finished.
-    pub fn last(&self) -> Option<usize> {
-        self.earlier.keys().copied().max()
+    /// The numbers of all that earlier runs finished, in no order.
+    pub fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.earlier.keys().copied()
     }
 
     /// Keeps what is finished.

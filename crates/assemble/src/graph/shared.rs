@@ -226,21 +226,6 @@ impl SharedGraph {
         Contig::of(self.k(), &self.own.outline(own), self.number(own))
     }
 
-    /// All of it in the first process; in others a graph without nodes.
-    ///
-    /// Collective.
-    pub fn at_first(self, world: &dyn World) -> Result<Graph, FabricError> {
-        match world.ranks() {
-            1 => Ok(self.own),
-            _ => {
-                let k = self.k();
-                let own = self.own.to_bytes();
-                drop(self);
-                Ok(Graph::of_parts(k, &world.gather(own)?))
-            }
-        }
-    }
-
     /// The share of this process in a graph that every process has.
     ///
     /// Collective.

@@ -228,8 +228,8 @@ fn a_killed_assembly_goes_on_with_any_number_of_ranks() {
     let args = [&ASSEMBLE[..], &["--resume", "--threads", "1"]].concat();
     for (mpi, again) in Mpi::with_each(&[3, 1]) {
         let mut job = Job::new(&place, mpi, 2).start(&args);
-        // The question, and a stage.
-        if job.wait_until(|| kept() > 1) {
+        // The question, and a share, of both.
+        if job.wait_until(|| kept() > 3) {
             job.signal_rank(0, "KILL");
             job.signal_rank(1, "KILL");
         }

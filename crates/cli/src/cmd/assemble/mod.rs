@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gyrase_assemble::{Config, HeaderStyle, Sample, forget, leftovers, run_in};
+use gyrase_fabric::World;
 use gyrase_files::OutputFolder;
 use gyrase_picture::words::{bytes, grouped};
 use serde_json::json;
@@ -157,7 +158,7 @@ impl Assemble {
         let Some(folder) = made else {
             // What the first process writes has the warnings of all.
             session.report()?;
-            return Ok(());
+            return forget_together(&config, world);
         };
         let told = tell::Told {
             config: &config,
@@ -168,8 +169,17 @@ impl Assemble {
         told.note(session, &output, style);
         outputs::write(&folder, &output, &told, style, session)?;
         folder.commit()?;
-        forget(&config);
+        forget_together(&config, world)?;
         told.say(session, &output);
         Ok(())
     }
+}
+
+/// Removes what was kept for `--resume`, once the first process has made the output.
+///
+/// Collective.
+fn forget_together(config: &Config, world: &dyn World) -> Result<()> {
+    world.sum(&[0])?;
+    forget(config);
+    Ok(())
 }
