@@ -4,91 +4,89 @@ use std::collections::HashMap;
 
 use gyrase_fabric::FabricError;
 
-use crate::BaseSlice;
+use crate::BaseString;
 use crate::among::Among;
 use crate::contig::Contig;
-use crate::graph::{Graph, Outline, Pieces, SharedGraph, Way};
+use crate::graph::{Outline, SharedGraph, Way};
 use crate::unitigs::records::{put_slice, take_bases};
 
 /// Nodes with their bases, by their numbers among those of all.
 pub struct AskedNodes {
     k: usize,
-    nodes: Pieces,
-    outlines: Vec<Outline>,
-    /// Where each is here.
-    places: HashMap<usize, usize>,
+    nodes: HashMap<usize, (Outline, BaseString)>,
 }
 
 impl AskedNodes {
-    /// None, of a graph of `k`-mers.
-    pub fn new(k: usize) -> AskedNodes {
-        AskedNodes {
-            k,
-            nodes: Pieces::default(),
-            outlines: Vec::new(),
-            places: HashMap::new(),
-        }
-    }
-
-    /// Asks for those nodes of some ways that are not here.
+    /// Those of some ways.
     ///
     /// Collective.
-    pub fn ask(
-        &mut self,
+    pub fn of(
         graph: &SharedGraph,
         ways: impl Iterator<Item = Way>,
         among: &Among,
-    ) -> Result<(), FabricError> {
-        let forward = ways.map(|way| Way::forward(way.node()));
-        let new = forward.filter(|way| !self.places.contains_key(&way.node()));
-        let mut ways: Vec<Way> = new.collect();
+    ) -> Result<AskedNodes, FabricError> {
+        let mut ways: Vec<Way> = ways.map(|way| Way::forward(way.node())).collect();
         ways.sort_unstable();
         ways.dedup();
-        let own = graph.own();
+        let (own, mut nodes) = (graph.own(), HashMap::new());
         let answer = |way: Way, bytes: &mut Vec<u8>| {
             own.outline(way).put(bytes);
             put_slice(own.bases(way), bytes);
         };
-        graph.ask(&ways, among.world, answer, |way, from| {
-            let outline = Outline::take(from);
-            let bases = take_bases(from);
-            self.places.insert(way.node(), self.nodes.len());
-            self.nodes
-                .push_bases(BaseSlice::whole(&bases), outline.count);
-            self.outlines.push(outline);
+        let take = |way: Way, from: &mut &[u8]| {
+            nodes.insert(way.node(), (Outline::take(from), take_bases(from)));
+        };
+        graph.ask(&ways, among.world, answer, take)?;
+        Ok(AskedNodes {
+            k: graph.k(),
+            nodes,
         })
     }
 
-    /// A way as it is numbered here.
-    pub fn here(&self, way: Way) -> Way {
-        way.of_node(self.places[&way.node()])
+    fn outline(&self, way: Way) -> &Outline {
+        &self.nodes[&way.node()].0
+    }
+
+    /// The bases of a way.
+    pub fn bases(&self, way: Way) -> BaseString {
+        let mut bases = BaseString::default();
+        self.append(way, 0, &mut bases);
+        bases
+    }
+
+    /// Appends the bases of a way behind so many.
+    pub fn append(&self, way: Way, skip: usize, bases: &mut BaseString) {
+        let (_, own) = &self.nodes[&way.node()];
+        match way.is_backward() {
+            false => bases.append(own, skip..own.len()),
+            true => bases.append_reverse_complement(own, 0..own.len() - skip),
+        }
+    }
+
+    /// The sum of the counts of a node, and its k-mers.
+    pub fn counts(&self, way: Way) -> (u64, u64) {
+        let Outline { count, length, .. } = *self.outline(way);
+        (count, (length + 1 - self.k) as u64)
     }
 
     /// What comes before a way.
     pub fn before(&self, way: Way) -> impl Iterator<Item = Way> {
-        let outline = &self.outlines[self.here(way).node()];
-        let next = &outline.next[usize::from(!way.is_backward())];
-        next.iter().map(|way| way.flipped())
+        let back = &self.outline(way).next[usize::from(!way.is_backward())];
+        back.iter().map(|way| way.flipped())
     }
 
     /// What headers tell of a node.
     pub fn contig(&self, way: Way) -> Contig {
-        let outline = &self.outlines[self.here(way).node()];
-        Contig::of(self.k, outline, Way::forward(way.node()))
-    }
-
-    /// The codes of a way, one a byte.
-    pub fn codes(&self, way: Way) -> Vec<u8> {
-        let mut codes = self.nodes.bases(self.places[&way.node()]).codes();
-        if way.is_backward() {
-            codes.reverse();
-            codes.iter_mut().for_each(|code| *code = 3 - *code);
-        }
-        codes
-    }
-
-    /// The nodes as they are numbered here, with their bases.
-    pub fn sequences(&self) -> Graph {
-        Graph::of_sequences(self.k, &self.nodes)
+        let Outline {
+            count,
+            length,
+            next: [next, back],
+        } = self.outline(way);
+        Contig::of(
+            Way::forward(way.node()),
+            self.k,
+            (*length, *count),
+            [next, back],
+        )
     }
 }

@@ -1,6 +1,6 @@
 //! What is told of a contig beside its bases, and its name.
 
-use crate::graph::{Outline, Way};
+use crate::graph::Way;
 
 /// What names and headers tell of a contig.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,20 +20,16 @@ pub struct Contig {
 }
 
 impl Contig {
-    /// A node of a graph of `k`-mers, which has that number among those of all.
-    pub fn of(k: usize, node: &Outline, number: Way) -> Contig {
-        let rings = [[number], [number.flipped()]];
+    /// A node of a graph of `k`-mers by its number among those of all: bases, the sum of the
+    /// counts, and what follows both of its ways.
+    pub fn of(number: Way, k: usize, (length, count): (usize, u64), next: [&[Way]; 2]) -> Contig {
         Contig {
             number: number.node() + 1,
             k,
-            length: node.length,
-            count: node.count,
-            is_circular: node
-                .next
-                .iter()
-                .zip(&rings)
-                .all(|(next, ring)| next == ring),
-            is_alone: node.next.iter().all(Vec::is_empty),
+            length,
+            count,
+            is_circular: next == [&[number][..], &[number.flipped()]],
+            is_alone: next.into_iter().all(<[Way]>::is_empty),
         }
     }
 

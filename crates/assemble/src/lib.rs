@@ -66,6 +66,7 @@ mod reads;
 mod rolling;
 mod run;
 mod scaffold;
+mod shared_text;
 mod solid;
 mod stage;
 mod starts;

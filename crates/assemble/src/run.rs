@@ -204,7 +204,8 @@ pub struct Outputs<'a> {
 }
 
 impl Assembled {
-    /// Writes contigs, scaffolds and the graph: all processes write each file, each its part.
+    /// Writes contigs, the `scaffolds` that the first process has, and the graph: all processes
+    /// write each file, each its part.
     ///
     /// Collective.
     ///
@@ -212,6 +213,7 @@ impl Assembled {
     /// A file cannot be written, or another process failed.
     pub fn write(
         &self,
+        scaffolds: &[Scaffold],
         outputs: &Outputs,
         config: &Config,
         world: &dyn World,
@@ -225,8 +227,7 @@ impl Assembled {
         let graph = &self.graph;
         let with_strains = self.mixed.graph.as_ref();
         write::fasta(graph, style, least, outputs.contigs, among)?;
-        let scaffolds = self.scaffolds();
-        scaffold::fasta(graph, &scaffolds, style, least, outputs.scaffolds, among)?;
+        scaffold::fasta(graph, scaffolds, style, least, outputs.scaffolds, among)?;
         let nodes = match with_strains {
             Some(graph) => &graph.outlines_at_first(world)?,
             None => &self.contigs,

@@ -6,14 +6,14 @@ use std::path::Path;
 use gyrase_fabric::{FabricError, all_to_all};
 use gyrase_seq::decode;
 
-use crate::Error;
 use crate::among::Among;
 use crate::asked::AskedNodes;
 use crate::contig::HeaderStyle;
 use crate::graph::{Outlines, SharedGraph, Way};
 use crate::pairs::OpenJoin;
 use crate::unitigs::records::take_number;
-use crate::write::{SharedText, cut, sign, wrapped};
+use crate::write::{Sections, cut, sign, wrapped};
+use crate::{BaseSlice, Error};
 
 /// Letters N of the shortest gap, so that programs take it for one.
 const SHORTEST: i64 = 10;
@@ -100,13 +100,12 @@ pub fn fasta(
     let long: Vec<&Scaffold> = scaffolds.iter().filter(|one| one.length >= least).collect();
     let (first, own) = shared_out(&long, among)?;
     let portions = cut(own.iter().map(|scaffold| scaffold.length));
-    let file = SharedText::begin(path, b"", &[portions.len()], among)?;
+    let file = Sections::begin(path, b"", &[portions.len()], among)?;
     for round in 0..among.most(portions.len())? as usize {
         let portion = portions.get(round).cloned();
         let scaffolds = &own[portion.clone().unwrap_or_default()];
-        let mut contigs = AskedNodes::new(graph.k());
         let ways = scaffolds.iter().flat_map(|one| one.ways.iter().copied());
-        contigs.ask(graph, ways, among)?;
+        let contigs = AskedNodes::of(graph, ways, among)?;
         if let Some(portion) = portion {
             let mut text = Vec::new();
             for (number, scaffold) in portion.zip(scaffolds) {
@@ -137,7 +136,8 @@ fn put(
     let mut letters = Vec::with_capacity(length);
     let gaps = scaffold.gaps.iter().map(|&(gap, _)| letters_of(gap));
     for (&way, gap) in scaffold.ways.iter().zip(gaps.chain([0])) {
-        letters.extend(nodes.codes(way).into_iter().map(decode));
+        let codes = BaseSlice::whole(&nodes.bases(way)).codes();
+        letters.extend(codes.into_iter().map(decode));
         letters.resize(letters.len() + gap, b'N');
     }
     wrapped(&letters, text);
@@ -235,7 +235,7 @@ mod tests {
             to,
             pairs: 7,
         };
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("scaffolds.fa");
         let letters = |open: &[OpenJoin]| {
             let scaffolds = scaffolds(&graph, open);
@@ -251,9 +251,10 @@ mod tests {
                     };
                     fasta(&graph, scaffolds, HeaderStyle::Own, 31, &path, &among)
                 });
-                written.into_iter().for_each(|written| written.unwrap());
+                let written: Result<Vec<()>, Error> = written.into_iter().collect();
+                written.expect("no process fails");
             }
-            let text = std::fs::read_to_string(&path).unwrap();
+            let text = std::fs::read_to_string(&path).expect("it was written");
             text.replace('\n', "")
         };
         let own = |way: Way| {

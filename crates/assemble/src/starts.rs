@@ -5,9 +5,10 @@ use gyrase_fabric::FabricError;
 
 use crate::among::Among;
 use crate::asked::AskedNodes;
-use crate::graph::{Graph, SharedGraph, Way};
+use crate::graph::{SharedGraph, Way};
 use crate::rolling::Rolling;
 use crate::walk::Step;
+use crate::{BaseSlice, BaseString};
 
 /// Bits of the filter for each way: of the windows with which none begins it leaves one in so many.
 const BITS_OF_WAY: usize = 16;
@@ -103,32 +104,26 @@ impl<'g> Starts<'g> {
             ways.map(|&way| (one.sequence, one.at, Way::of_bytes(way)))
         });
         let found: Vec<(usize, usize, Way)> = found.collect();
-        let mut nodes = AskedNodes::new(self.graph.k());
-        nodes.ask(self.graph, found.iter().map(|one| one.2), among)?;
-        let begun: Vec<&[_]> = found.chunk_by(|one, next| one.0 == next.0).collect();
+        let ways = found.iter().map(|one| one.2);
+        let nodes = AskedNodes::of(self.graph, ways, among)?;
+        let k = self.graph.k();
         let mut paths = vec![Vec::new(); sequences.len()];
-        let mut within = Vec::new();
-        let of_nodes = Found::of(&nodes);
-        for of_one in begun {
-            let sequence = of_one[0].0;
+        let mut within: Vec<(usize, Vec<Way>)> = Vec::new();
+        for begun in found.chunk_by(|one, next| one.0 == next.0) {
+            let sequence = begun[0].0;
             let path = &mut paths[sequence];
-            *path = of_nodes.path(&sequences[sequence], of_one);
+            *path = path_of(&nodes, k, &sequences[sequence], begun);
             if let Some(first) = path.first().filter(|first| first.step.at > 0) {
-                let before: Vec<Way> = nodes.before(first.step.way).collect();
-                within.push((sequence, before));
+                within.push((sequence, nodes.before(first.step.way).collect()));
             }
         }
-        nodes.ask(
-            self.graph,
-            within.iter().flat_map(|one| one.1.iter().copied()),
-            among,
-        )?;
-        let of_nodes = Found::of(&nodes);
+        let ways = within.iter().flat_map(|one| &one.1).copied();
+        let nodes = AskedNodes::of(self.graph, ways, among)?;
         for (sequence, ways) in within {
             let path = &mut paths[sequence];
-            let begin = &sequences[sequence][..path[0].step.at + self.graph.k() - 1];
-            let before = ways.into_iter().find_map(|way| of_nodes.ending(way, begin));
-            path.splice(..0, before);
+            let begin = &sequences[sequence][..path[0].step.at + k - 1];
+            let ending = |way| ending(&nodes.bases(way), k, way, begin);
+            path.splice(..0, ways.into_iter().find_map(ending));
         }
         Ok(paths)
     }
@@ -212,61 +207,49 @@ impl Filter {
     }
 }
 
-/// Nodes to be compared with sequences.
-struct Found<'n> {
-    nodes: &'n AskedNodes,
-    graph: Graph,
-}
-
-impl Found<'_> {
-    fn of(nodes: &AskedNodes) -> Found<'_> {
-        Found {
-            nodes,
-            graph: nodes.sequences(),
+/// The steps of a sequence, of the ways that may begin in it, and where.
+fn path_of(
+    nodes: &AskedNodes,
+    k: usize,
+    codes: &[u8],
+    begun: &[(usize, usize, Way)],
+) -> Vec<StepOfPath> {
+    let (mut path, mut from) = (Vec::new(), 0);
+    for &(_, at, way) in begun {
+        if at < from {
+            continue;
         }
-    }
-
-    /// The steps of a sequence, of the ways that may begin in it, and where.
-    fn path(&self, codes: &[u8], begun: &[(usize, usize, Way)]) -> Vec<StepOfPath> {
-        let (k, mut path, mut from) = (self.graph.k(), Vec::new(), 0);
-        for &(_, at, way) in begun {
-            if at < from {
-                continue;
-            }
-            let here = self.nodes.here(way);
-            let bases = self.graph.bases(here).equal(&codes[at..]);
-            if bases < k {
-                continue;
-            }
-            let kmers = bases + 1 - k;
-            from = at + kmers;
-            path.push(StepOfPath {
-                step: Step {
-                    way,
-                    offset: 0,
-                    at,
-                    kmers,
-                },
-                is_whole: kmers as u64 == self.graph.kmers(here),
-            });
+        let node = nodes.bases(way);
+        let bases = BaseSlice::whole(&node).equal(&codes[at..]);
+        if bases < k {
+            continue;
         }
-        path
-    }
-
-    /// The end of a way with which a sequence begins: a k-mer or more.
-    fn ending(&self, way: Way, begin: &[u8]) -> Option<StepOfPath> {
-        let here = self.nodes.here(way);
-        let behind = self.graph.length(here).checked_sub(begin.len())?;
-        let end = self.graph.bases(here).behind(behind);
-        let kmers = begin.len() + 1 - self.graph.k();
-        (end.equal(begin) == begin.len()).then_some(StepOfPath {
+        let kmers = bases + 1 - k;
+        from = at + kmers;
+        path.push(StepOfPath {
             step: Step {
                 way,
-                offset: behind,
-                at: 0,
+                offset: 0,
+                at,
                 kmers,
             },
-            is_whole: behind == 0,
-        })
+            is_whole: bases == node.len(),
+        });
     }
+    path
+}
+
+/// The end of a way of some bases with which a sequence begins: a k-mer or more.
+fn ending(bases: &BaseString, k: usize, way: Way, begin: &[u8]) -> Option<StepOfPath> {
+    let behind = bases.len().checked_sub(begin.len())?;
+    let end = BaseSlice::whole(bases).behind(behind);
+    (end.equal(begin) == begin.len()).then_some(StepOfPath {
+        step: Step {
+            way,
+            offset: behind,
+            at: 0,
+            kmers: begin.len() + 1 - k,
+        },
+        is_whole: behind == 0,
+    })
 }

@@ -16,7 +16,7 @@ use lines::{letters, link, portions, segment};
 use paths::Paths;
 
 pub use lines::{cut, sign, wrapped};
-pub use sections::SharedText;
+pub use sections::Sections;
 
 /// Nodes whose overlaps are.
 const LINKED: usize = 1 << 14;
@@ -32,7 +32,7 @@ pub fn fasta(
     among: &Among,
 ) -> Result<(), Error> {
     let (own, portions) = (contigs.own(), portions(contigs.own()));
-    let file = SharedText::begin(path, b"", &[portions.len()], among)?;
+    let file = Sections::begin(path, b"", &[portions.len()], among)?;
     file.write(0, portions.len(), among, |portion, text| {
         let nodes = portions[portion].clone().map(Way::forward);
         for way in nodes.filter(|&way| own.length(way) >= least) {
@@ -74,7 +74,7 @@ pub fn gfa(
         paths.links.len(),
         paths.lines.len(),
     ];
-    let file = SharedText::begin(path, b"H\tVN:Z:1.0\n", &sections, among)?;
+    let file = Sections::begin(path, b"H\tVN:Z:1.0\n", &sections, among)?;
     file.write(0, portions.len(), among, |portion, text| {
         for node in portions[portion].clone() {
             segment_line(graph, Way::forward(node), name, text);
@@ -136,7 +136,7 @@ mod tests {
     /// The lines of a graph of segments and the contigs through it; any number of processes write
     /// the same.
     fn gfa_of(segments: &Graph, contigs: &Graph) -> Vec<String> {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("graph.gfa");
         let text = |ranks: usize| {
             let written = run(ranks, Steal::Off, |world: &Process| {
@@ -148,8 +148,9 @@ mod tests {
                 let style = HeaderStyle::Own;
                 gfa(&contigs, Some(&segments), &nodes, style, &path, &among)
             });
-            written.into_iter().for_each(|written| written.unwrap());
-            std::fs::read_to_string(&path).unwrap()
+            let written: Result<Vec<()>, Error> = written.into_iter().collect();
+            written.expect("no process fails");
+            std::fs::read_to_string(&path).expect("it was written")
         };
         let alone = text(1);
         for ranks in [2, 3, 5] {

@@ -112,7 +112,8 @@ fn written_in(
         least: 200,
     };
     let config = config(folder, &[String::new(), String::new()], 2);
-    assembly.write(&outputs, &config, world, &Progress::default())?;
+    let (scaffolds, progress) = (assembly.scaffolds(), Progress::default());
+    assembly.write(&scaffolds, &outputs, &config, world, &progress)?;
     // The first process gives each file its name.
     Ok(files.map(|file| std::fs::read_to_string(file).unwrap_or_default()))
 }
@@ -171,7 +172,7 @@ fn processes_that_share_reads_make_the_same() {
     let expected = assemble(folder.path(), &reads, 1);
     let config = config(folder.path(), &reads, 2);
     for ranks in [2, 3] {
-        let together = tempfile::tempdir().unwrap();
+        let together = tempfile::tempdir().expect("there is room");
         let process = |world: &testing::Process| {
             let made = run_in(&config, world, &Progress::default())?;
             let text = written_in(together.path(), &made, world)?;
@@ -228,7 +229,7 @@ fn a_run_goes_on_behind_any_k() {
     }
     // Several processes keep a share each, and any number of them go on.
     forget(&config);
-    let place = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir().expect("there is room");
     let run_by = |ranks: usize| {
         let process = |world: &testing::Process| {
             let again = run_in(&config, world, &Progress::default())?;
@@ -237,13 +238,14 @@ fn a_run_goes_on_behind_any_k() {
         };
         testing::run(ranks, Steal::Off, process)
             .swap_remove(0)
-            .unwrap()
+            .expect("no process fails")
     };
     assert_eq!(run_by(3).0, None);
     // One of them was cut short before the others.
     let log = logs().swap_remove(1);
-    let lines = std::fs::read_to_string(&log).unwrap();
-    std::fs::write(&log, &lines[..lines.trim_end().rfind('\n').unwrap() + 1]).unwrap();
+    let lines = std::fs::read_to_string(&log).expect("each process has a log");
+    let last = lines.trim_end().rfind('\n').expect("it has several lines");
+    std::fs::write(&log, &lines[..=last]).expect("there is room");
     let ks: Vec<usize> = expected.stages.iter().map(|stage| stage.k).collect();
     let &[.., before, last] = &ks[..] else {
         panic!("{ks:?}");
@@ -409,7 +411,7 @@ fn genomes_of_a_metagenome_are_there_at_their_own_depths() {
     // Processes, a run that goes on behind the last k, and the order of the files.
     let mut config = config(folder.path(), &files, 3);
     config.sample = mixed(false);
-    let together = tempfile::tempdir().unwrap();
+    let together = tempfile::tempdir().expect("there is room");
     let process = |world: &testing::Process| {
         let again = run_in(&config, world, &Progress::default())?;
         let text = written_in(together.path(), &again, world)?;

@@ -138,7 +138,18 @@ impl Outlines {
 
     /// What headers tell of a node, where all nodes are here.
     pub fn contig(&self, node: Way) -> Contig {
-        Contig::of(self.k, &self.outline(node), node)
+        self.contig_of(node, node)
+    }
+
+    /// What headers tell of a node that has another number among those of all.
+    pub(super) fn contig_of(&self, node: Way, number: Way) -> Contig {
+        let sizes = (self.length(node), self.count(node));
+        Contig::of(
+            number,
+            self.k,
+            sizes,
+            [self.next(node), self.next(node.flipped())],
+        )
     }
 
     /// Adds a node behind the others.

@@ -223,7 +223,7 @@ impl SharedGraph {
 
     /// What headers tell of a node of this process, forward.
     pub fn contig(&self, own: Way) -> Contig {
-        Contig::of(self.k(), &self.own.outline(own), self.number(own))
+        self.own.contig_of(own, self.number(own))
     }
 
     /// The share of this process in a graph that every process has.

@@ -11,8 +11,8 @@ use gyrase_kmer::{mix, with_words};
 use super::links::turned;
 use super::paths::Join;
 use crate::among::{Among, pair, unpair};
+use crate::asked::AskedNodes;
 use crate::graph::{Pieces, SharedGraph, Way, compact_among, shape_of};
-use crate::unitigs::records::{put_slice, take_bases, take_number};
 use crate::{BaseSlice, BaseString, Error};
 
 /// The graph in which what `joins` says is one node. Nodes between stay where something else leads
@@ -35,10 +35,10 @@ pub fn apply(
     let is_mine =
         |chain: &&Chain| mix(chain.ways[0].node() as u64) as usize % world.ranks() == world.rank();
     let mine: Vec<&Chain> = chains.iter().filter(is_mine).collect();
-    let nodes = Nodes::of(&graph, &next, &mine, among)?;
+    let nodes = AskedNodes::of(&graph, next.ways(&mine).into_iter(), among)?;
     let (mut pieces, mut taken) = (Pieces::default(), Vec::new());
     for chain in mine {
-        nodes.push(&next, chain, &mut taken, &mut pieces);
+        next.push(chain, &nodes, k, &mut taken, &mut pieces);
     }
     let own = graph.own();
     let mut counts: Vec<u64> = own.nodes().map(|way| own.count(way)).collect();
@@ -140,83 +140,45 @@ impl<'j> Next<'j> {
     }
 }
 
-/// The nodes that chains are made of, by their numbers: their bases, and the sums of their counts.
-struct Nodes {
-    k: usize,
-    nodes: HashMap<usize, (BaseString, u64)>,
-}
-
-impl Nodes {
-    /// Those of some chains.
-    ///
-    /// Collective.
-    fn of(
-        graph: &SharedGraph,
-        next: &Next,
-        chains: &[&Chain],
-        among: &Among,
-    ) -> Result<Nodes, Error> {
+impl Next<'_> {
+    /// The ways that chains are made of.
+    fn ways(&self, chains: &[&Chain]) -> Vec<Way> {
         let mut ways = Vec::new();
         for chain in chains {
             ways.extend(&chain.ways);
             for two in chain.ways.windows(2) {
-                ways.extend(next.behind(two[0]).1);
+                ways.extend(self.behind(two[0]).1);
             }
         }
-        ways.iter_mut()
-            .for_each(|way| *way = Way::forward(way.node()));
-        ways.sort_unstable();
-        ways.dedup();
-        let (own, mut nodes) = (graph.own(), HashMap::new());
-        let answer = |way: Way, bytes: &mut Vec<u8>| {
-            bytes.extend(own.count(way).to_le_bytes());
-            put_slice(own.bases(way), bytes);
-        };
-        let take = |way: Way, from: &mut &[u8]| {
-            let count = take_number(from);
-            nodes.insert(way.node(), (take_bases(from), count));
-        };
-        graph.ask(&ways, among.world, answer, take)?;
-        Ok(Nodes {
-            k: graph.k(),
-            nodes,
-        })
-    }
-
-    /// Appends the bases of a way behind so many.
-    fn append(&self, way: Way, skip: usize, bases: &mut BaseString) {
-        let (own, _) = &self.nodes[&way.node()];
-        match way.is_backward() {
-            false => bases.append(own, skip..own.len()),
-            true => bases.append_reverse_complement(own, 0..own.len() - skip),
-        }
-    }
-
-    /// The sum of the counts of a node, and its k-mers.
-    fn counts(&self, way: Way) -> (u64, u64) {
-        let (bases, count) = &self.nodes[&way.node()];
-        (*count, (bases.len() + 1 - self.k) as u64)
+        ways
     }
 
     /// Writes a chain as a piece, and notes what it takes of the counts of the nodes between.
-    fn push(&self, next: &Next, chain: &Chain, taken: &mut Vec<(Way, u64)>, pieces: &mut Pieces) {
-        let overlap = self.k - 1;
-        let (mut bases, mut count) = (BaseString::default(), self.counts(chain.ways[0]).0);
-        self.append(chain.ways[0], 0, &mut bases);
+    fn push(
+        &self,
+        chain: &Chain,
+        nodes: &AskedNodes,
+        k: usize,
+        taken: &mut Vec<(Way, u64)>,
+        pieces: &mut Pieces,
+    ) {
+        let overlap = k - 1;
+        let (mut bases, mut count) = (BaseString::default(), nodes.counts(chain.ways[0]).0);
+        nodes.append(chain.ways[0], 0, &mut bases);
         for two in chain.ways.windows(2) {
-            let (join, path) = next.behind(two[0]);
-            let [one, other] = [two[0], two[1]].map(|way| self.counts(way));
+            let (join, path) = self.behind(two[0]);
+            let [one, other] = [two[0], two[1]].map(|way| nodes.counts(way));
             let depth_of = |kmers: u64| {
                 let share = u128::from(one.0 + other.0) * u128::from(kmers);
                 u64::try_from(share / u128::from(one.1 + other.1)).unwrap_or(u64::MAX)
             };
             for way in path {
-                self.append(way, overlap, &mut bases);
-                let share = depth_of(self.counts(way).1);
+                nodes.append(way, overlap, &mut bases);
+                let share = depth_of(nodes.counts(way).1);
                 taken.push((way, share));
                 count += share;
             }
-            self.append(two[1], join.overlap, &mut bases);
+            nodes.append(two[1], join.overlap, &mut bases);
             // No read has the k-mers across a shorter overlap: they are as often there as others.
             count += other.0 + depth_of((overlap - join.overlap) as u64);
         }

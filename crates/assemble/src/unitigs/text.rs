@@ -4,15 +4,13 @@ use std::fmt::Write as _;
 use std::io::Write;
 use std::ops::Range;
 
-use gyrase_fabric::Finished;
-use gyrase_files::{OrderedFile, OwnSegments, Segment};
-use gyrase_tabulate::{BegunFile, publish};
+use gyrase_tabulate::BegunFile;
 use gyrase_work::{in_parallel, run_of};
 
 use super::{Links, SharedUnitigs, Side, UnitigEnd};
 use crate::Error;
 use crate::among::Among;
-use crate::over_bins::over_bins;
+use crate::shared_text::SharedText;
 
 /// How a graph is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,23 +125,11 @@ impl Text<'_> {
     ) -> Result<(), Error> {
         let own: Vec<usize> = self.unitigs.numbering.groups().collect();
         among.progress.start("write", own.len() as u64);
-        let share = OwnSegments {
-            all: self.unitigs.numbering.group_count(),
-            own: own.clone(),
-            memory: (memory / ASIDE) as usize,
-            spill: Finished(among.folder.clone()),
-        };
-        let head = self.format.head();
-        let file: OrderedFile<(), Finished> =
-            begun.open::<Error>(among.world, head.len() as u64, share)?;
-        let states = vec![(); among.threads];
-        over_bins(states, &own, among.progress, |(), group| {
-            let mut text = file.spare_buffer();
-            self.write_group(group, &mut text);
-            let put = file.put(group, Segment::new(text), ());
-            Ok::<_, Error>(put.inspect_err(|_| file.abandon())?)
-        })?;
-        publish(file, among.world, head, &[])
+        let all = self.unitigs.numbering.group_count();
+        let (head, shares) = (self.format.head(), (all, own.clone()));
+        let file = SharedText::open(begun, head, shares, memory / ASIDE, among)?;
+        file.write(&own, among, |group, text| self.write_group(group, text))?;
+        file.publish(among)
     }
 
     fn write_group(&self, group: usize, bytes: &mut Vec<u8>) {

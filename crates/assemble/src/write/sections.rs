@@ -3,26 +3,23 @@
 
 use std::path::Path;
 
-use gyrase_fabric::Finished;
-use gyrase_files::{OrderedFile, OwnSegments, Segment};
-use gyrase_tabulate::{BegunFile, publish};
+use gyrase_tabulate::BegunFile;
 
 use crate::Error;
 use crate::among::Among;
-use crate::over_bins::over_bins;
+use crate::shared_text::SharedText;
 
 /// The part of the memory, as one in so many, for text that waits for its place.
 const ASIDE: u64 = 4;
 
 /// A file that all processes write.
-pub struct SharedText<'a> {
-    file: OrderedFile<(), Finished>,
-    head: &'a [u8],
+pub struct Sections<'a> {
+    text: SharedText<'a>,
     /// The number of the first portion of this process in each section, among those of all.
     firsts: Vec<usize>,
 }
 
-impl<'a> SharedText<'a> {
+impl<'a> Sections<'a> {
     /// Begins a file that has `head` before the sections, by how many portions of each this process
     /// has.
     ///
@@ -32,33 +29,21 @@ impl<'a> SharedText<'a> {
         head: &'a [u8],
         portions: &[usize],
         among: &Among,
-    ) -> Result<SharedText<'a>, Error> {
+    ) -> Result<Sections<'a>, Error> {
         let world = among.world;
-        let counts = portions
-            .iter()
-            .flat_map(|&count| (count as u64).to_le_bytes());
-        let of_all = world.all_gather(&counts.collect::<Vec<u8>>())?;
+        let counts: Vec<u64> = portions.iter().map(|&count| count as u64).collect();
+        let (before, of_all) = (world.exclusive_scan(&counts)?, world.sum(&counts)?);
         let (mut firsts, mut own, mut all) = (Vec::new(), Vec::new(), 0);
-        for section in 0..portions.len() {
-            for (rank, counts) in of_all.iter().enumerate() {
-                let count = u64::from_le_bytes(counts.as_chunks().0[section]) as usize;
-                if rank == world.rank() {
-                    firsts.push(all);
-                    own.extend(all..all + count);
-                }
-                all += count;
-            }
+        for ((before, of_all), count) in before.into_iter().zip(of_all).zip(portions) {
+            let first = all + before as usize;
+            firsts.push(first);
+            own.extend(first..first + count);
+            all += of_all as usize;
         }
         among.progress.start("write", own.len() as u64);
-        let share = OwnSegments {
-            all,
-            own,
-            memory: (among.memory / ASIDE) as usize,
-            spill: Finished(among.folder.clone()),
-        };
         let begun = BegunFile::new::<Error>(world, path)?;
-        let file = begun.open::<Error>(world, head.len() as u64, share)?;
-        Ok(SharedText { file, head, firsts })
+        let text = SharedText::open(begun, head, (all, own), among.memory / ASIDE, among)?;
+        Ok(Sections { text, firsts })
     }
 
     /// Writes the portions of this process in a section; threads make their text.
@@ -69,14 +54,10 @@ impl<'a> SharedText<'a> {
         among: &Among,
         text: impl Fn(usize, &mut Vec<u8>) + Sync,
     ) -> Result<(), Error> {
-        let portions: Vec<usize> = (0..portions).collect();
-        let states = vec![(); among.threads];
-        over_bins(states, &portions, among.progress, |(), portion| {
-            let mut own = self.file.spare_buffer();
-            text(portion, &mut own);
-            self.put(section, portion, own)
-        })?;
-        Ok(())
+        let first = self.firsts[section];
+        let numbers: Vec<usize> = (first..first + portions).collect();
+        let text = |number: usize, own: &mut Vec<u8>| text(number - first, own);
+        self.text.write(&numbers, among, text)
     }
 
     /// Writes the portions of this process in a section.
@@ -87,15 +68,13 @@ impl<'a> SharedText<'a> {
 
     /// Writes one of them.
     pub fn put(&self, section: usize, portion: usize, text: Vec<u8>) -> Result<(), Error> {
-        let number = self.firsts[section] + portion;
-        let put = self.file.put(number, Segment::new(text), ());
-        Ok(put.inspect_err(|_| self.file.abandon())?)
+        self.text.put(self.firsts[section] + portion, text)
     }
 
     /// Gives the file its name, once all portions are written.
     ///
     /// Collective.
     pub fn publish(self, among: &Among) -> Result<(), Error> {
-        publish(self.file, among.world, self.head, &[])
+        self.text.publish(among)
     }
 }

@@ -142,27 +142,28 @@ impl Assemble {
         let output = self.output.clone().unwrap_or_default();
         // One process makes it; all of them see it.
         let first = session.is_first();
-        let made = first.then(|| OutputFolder::create(&output, &outputs::FILES));
-        let made = made.transpose()?;
-        let folder = OutputFolder::partial(&output).unwrap_or_default();
+        let folder = first.then(|| OutputFolder::create(&output, &outputs::FILES));
+        let folder = folder.transpose()?;
+        let partial = OutputFolder::partial(&output).unwrap_or_default();
         let config = self.config(session, output.clone())?;
         let world = session.world();
         let mut left = leftovers(&config, world.peer());
-        left.extend(first.then(|| folder.clone()));
+        left.extend(first.then(|| partial.clone()));
         session.leaves(left);
         let assembly = session.shown(|progress| run_in(&config, world, progress))?;
         let style = self.header_style.into();
-        let named = (style, self.min_length);
-        outputs::write_bases(&folder, &assembly, &config, named, session)?;
+        let scaffolds = assembly.scaffolds();
+        let (made, named) = ((&assembly, &scaffolds[..]), (style, self.min_length));
+        outputs::write_bases(&partial, made, &config, named, session)?;
         session.note_ranks()?;
-        let Some(folder) = made else {
+        let Some(folder) = folder else {
             // What the first process writes has the warnings of all.
             session.report()?;
             return forget_together(&config, world);
         };
         let told = tell::Told {
             config: &config,
-            scaffolds: assembly.scaffolds(),
+            scaffolds,
             assembly: &assembly,
             min_length: self.min_length,
         };

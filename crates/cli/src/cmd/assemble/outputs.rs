@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use gyrase_assemble::{Assembled, Config, HeaderStyle, Outputs};
+use gyrase_assemble::{Assembled, Config, HeaderStyle, Outputs, Scaffold};
 use gyrase_files::OutputFolder;
 
 use super::tell::{QUOTED, Told};
@@ -24,21 +24,21 @@ pub const FILES: [&str; 6] = [
 /// Writes those that have bases: all processes do, each its part.
 pub fn write_bases(
     folder: &Path,
-    assembly: &Assembled,
+    (assembly, scaffolds): (&Assembled, &[Scaffold]),
     config: &Config,
     (style, least): (HeaderStyle, usize),
     session: &Session,
 ) -> Result<()> {
-    let [contigs, scaffolds, graph, ..] = FILES.map(|name| folder.join(name));
+    let [contigs, of_scaffolds, graph, ..] = FILES.map(|name| folder.join(name));
     let outputs = Outputs {
         contigs: &contigs,
-        scaffolds: &scaffolds,
+        scaffolds: &of_scaffolds,
         graph: &graph,
         style,
         least,
     };
     let world = session.world();
-    Ok(session.shown(|progress| assembly.write(&outputs, config, world, progress))?)
+    Ok(session.shown(|progress| assembly.write(scaffolds, &outputs, config, world, progress))?)
 }
 
 /// Writes the others.
