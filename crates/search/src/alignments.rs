@@ -1,6 +1,7 @@
 //! From segments without gaps to the alignments of a query: gapped, scored for the composition of
 //! both sequences, ranked.
 
+mod kept_steps;
 mod why;
 
 use std::borrow::Cow;
@@ -14,6 +15,8 @@ use gyrase_align::mask::{self, seg::Seg};
 use gyrase_align::residue::ANY;
 use gyrase_align::ungapped::{UngappedSegment, gapped_start};
 
+pub(crate) use self::kept_steps::KEPT;
+use self::kept_steps::KeptSteps;
 pub use self::why::{PairAlignment, PairSteps};
 use crate::engine::{Align, Query};
 use crate::hits::{Best, Hit, Hsp, LeastOf, Match, pairs};
@@ -32,12 +35,6 @@ const LONG: usize = 50;
 /// What an extension may lose where local alignment is asked for, in bits: both sides of a valley
 /// so deep are sure by themselves.
 const THOROUGH: f64 = 100.0;
-
-/// Steps of alignments with a query that are kept until the best subjects are known.
-const KEPT_STEPS: usize = 1 << 17;
-
-/// Bytes that a thread takes for these.
-pub(crate) const KEPT: u64 = KEPT_STEPS as u64;
 
 /// Bits for each residue of a segment of which both sequences may be the same.
 const DENSE: f64 = 1.5;
@@ -191,8 +188,8 @@ struct Found {
     extended: Vec<Extended>,
     /// How scores were fitted to both.
     adjustment: Adjustment,
-    /// The steps of each alignment, where they are kept.
-    steps: Option<Vec<Vec<Step>>>,
+    /// The steps of each, where they were kept.
+    steps: Vec<Option<Vec<Step>>>,
 }
 
 /// A subject whose bands score enough to be aligned.
@@ -278,10 +275,7 @@ pub(crate) struct Aligner<'s> {
     adjusted: Box<Scores>,
     masked: Vec<u8>,
     manner: Manner,
-    /// Whether the steps of extensions by fitted scores are kept.
-    keeps: bool,
-    /// Where such extensions of a pair began, and their steps.
-    kept: Vec<((usize, usize), Vec<Step>)>,
+    kept: KeptSteps,
 }
 
 impl Align for Aligner<'_> {
@@ -300,23 +294,19 @@ impl Align for Aligner<'_> {
         };
         let top = self.scoring.limits.top;
         let (mut best, mut least) = (Best::new(top, Found::order), LeastOf::new(top));
-        let mut room = KEPT_STEPS;
+        self.begin_query();
         for candidate in candidates {
             let bound = self.least_evalue(query, &candidate);
             if least.largest() < bound {
                 continue;
             }
-            self.keeps = room > 0;
             let found = self.align(query, &composition, &candidate);
             let is_taken = |found: &Found| found.extended[0].evalue >= bound;
             if let Some(found) = found.filter(is_taken) {
-                let steps = found.steps.iter().flatten();
-                room = room.saturating_sub(steps.map(Vec::len).sum());
                 least.add(found.extended[0].evalue);
                 best.push(found);
             }
         }
-        self.keeps = false;
         let found = best.sorted().into_iter();
         found
             .map(|found| self.trace(query, &composition, found))
@@ -339,8 +329,7 @@ impl<'s> Aligner<'s> {
             adjusted: Box::new(scoring.scores().map(|row| row.map(|score| score * SCALE))),
             masked: Vec::new(),
             manner: Manner::Blast,
-            keeps: false,
-            kept: Vec::new(),
+            kept: KeptSteps::default(),
         }
     }
 
@@ -429,7 +418,7 @@ impl<'s> Aligner<'s> {
     ) -> Option<Found> {
         let (subject, matches) = (candidate.subject(), candidate.matches);
         let view = View::whole(query, self.subjects.residues(subject));
-        self.kept.clear();
+        self.begin_subject();
         let (same, adjustment, mut extended) = match self.manner {
             Manner::Fast => self.align_at_once(&view, composition, matches)?,
             _ => self.align_twice(&view, composition, matches)?,
@@ -440,13 +429,7 @@ impl<'s> Aligner<'s> {
         if extended.is_empty() {
             return None;
         }
-        let steps = self.keeps.then(|| {
-            let of_one = |one: &Extended| {
-                let kept = self.kept.iter_mut().find(|(start, _)| *start == one.start);
-                kept.map_or_else(Vec::new, |(_, steps)| std::mem::take(steps))
-            };
-            extended.iter().map(of_one).collect()
-        });
+        let steps = self.take_steps(&extended);
         Some(Found {
             subject,
             same,
@@ -575,12 +558,12 @@ impl<'s> Aligner<'s> {
 
     /// Extends to both sides of a start.
     fn extend(&mut self, pass: Pass, view: &View, start: (usize, usize)) -> Extended {
-        if !(self.keeps && matches!(pass, Pass::Adjusted)) {
+        if !(self.kept.has_room() && matches!(pass, Pass::Adjusted)) {
             return self.extend_to(pass, view, start, None);
         }
         let mut steps = Vec::new();
         let extended = self.extend_to(pass, view, start, Some(&mut steps));
-        self.kept.push((start, steps));
+        self.kept.add((start, view.frames), steps);
         extended
     }
 
@@ -621,8 +604,28 @@ impl<'s> Aligner<'s> {
         }
     }
 
+    /// Keeps steps of extensions by fitted scores, of one query from now on.
+    pub(crate) fn begin_query(&mut self) {
+        self.kept.begin_query();
+    }
+
+    /// The same of one subject.
+    pub(crate) fn begin_subject(&mut self) {
+        self.kept.begin_subject();
+    }
+
+    /// Takes the steps of alignments with the subject, of each if they were kept.
+    pub(crate) fn take_steps<'e>(
+        &mut self,
+        extended: impl IntoIterator<Item = &'e Extended>,
+    ) -> Vec<Option<Vec<Step>>> {
+        let extended = extended.into_iter();
+        let take = |one: &Extended| self.kept.take((one.start, one.frames));
+        extended.map(take).collect()
+    }
+
     /// The steps of an extension, made again.
-    fn steps(&mut self, pass: Pass, view: &View, start: (usize, usize)) -> Vec<Step> {
+    pub(crate) fn steps(&mut self, pass: Pass, view: &View, start: (usize, usize)) -> Vec<Step> {
         let mut steps = Vec::new();
         self.extend_to(pass, view, start, Some(&mut steps));
         steps
@@ -706,30 +709,24 @@ impl<'s> Aligner<'s> {
     /// Finds the steps of the alignments with a subject.
     fn trace(&mut self, query: &[u8], composition: &Composition, found: Found) -> Hit {
         let view = View::whole(query, self.subjects.residues(found.subject));
-        if found.steps.is_none() {
+        if found.steps.iter().any(Option::is_none) {
             self.hide_simple(&view.subject, found.same);
             self.adjust(composition, &self.composition_of_subject());
         }
-        let mut kept = found.steps.into_iter().flatten();
-        let hsp = |one: &Extended| {
-            let steps = kept.next();
+        let hsps = found.extended.iter().zip(found.steps);
+        let hsps = hsps.map(|(one, steps)| {
             let steps = steps.unwrap_or_else(|| self.steps(Pass::Adjusted, &view, one.start));
-            self.hsp_of(one, Some(found.adjustment), steps)
-        };
+            self.hsp(one, found.adjustment, steps)
+        });
         Hit {
             subject: found.subject,
             rank_score: found.extended[0].score,
-            hsps: found.extended.iter().map(hsp).collect(),
+            hsps: hsps.collect(),
         }
     }
 
-    /// An alignment with its steps, which are found.
-    pub(crate) fn hsp(&mut self, one: &Extended, view: &View, adjusted: Option<Adjustment>) -> Hsp {
-        let steps = self.steps(Pass::Adjusted, view, one.start);
-        self.hsp_of(one, adjusted, steps)
-    }
-
-    fn hsp_of(&self, one: &Extended, adjusted: Option<Adjustment>, steps: Vec<Step>) -> Hsp {
+    /// An alignment by fitted scores, with its steps.
+    pub(crate) fn hsp(&self, one: &Extended, adjustment: Adjustment, steps: Vec<Step>) -> Hsp {
         let score = rounded(one.score);
         Hsp {
             query: one.query(),
@@ -738,7 +735,7 @@ impl<'s> Aligner<'s> {
             score,
             evalue: one.evalue,
             bits: self.scoring.bits(score),
-            adjusted: adjusted.map(|adjustment| adjustment.rule),
+            adjusted: Some(adjustment.rule),
             steps,
         }
     }

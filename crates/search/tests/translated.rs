@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use gyrase_search::{Config, HitLimits, Program, SearchError, Sensitivity, TranslationOptions};
 
-use crate::families::{report, usual};
+use crate::families::{Random, report, usual};
 
 const COLUMNS: &str = "6 std score qframe sframe";
 const PROTEINS: &str = "translated-proteins.faa";
@@ -102,6 +102,42 @@ fn the_answer_depends_neither_on_threads_nor_on_other_queries() {
             joined += &report(&one, COLUMNS).unwrap();
         }
         assert_eq!(joined, expected, "{program:?}");
+    }
+}
+
+#[test]
+fn copies_are_aligned_alike_where_there_is_no_room_to_keep_all_steps() {
+    const RESIDUES: &str = "ARNDCQEGHILKMFPSTWYV";
+    const CODONS: &str = "GCTCGTAACGATTGCCAGGAAGGTCACATCCTGAAAATGTTCCCGAGCACCTGGTACGTT";
+    const COPIES: usize = 300;
+    let codon = |residue| {
+        let place = RESIDUES.find(residue).expect("a residue");
+        &CODONS[3 * place..3 * place + 3]
+    };
+    let mut random = Random::new();
+    let query = random.protein(600);
+    let relative = String::from_utf8(random.relative(&query, 20)).expect("letters");
+    let gene: String = relative.chars().map(codon).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("there is room");
+        path
+    };
+    let query = write(
+        "query.faa",
+        format!(">query\n{}\n", String::from_utf8_lossy(&query)),
+    );
+    for (name, subject) in [("proteins.faa", relative), ("genes.fna", gene)] {
+        let copies = (0..COPIES).map(|number| format!(">copy{number}\n{subject}\n"));
+        let config = Config {
+            threads: 1,
+            ..usual(query.clone(), write(name, copies.collect()))
+        };
+        let found = report(&config, "6 score evalue gaps btop").expect("alignments");
+        let rows: Vec<&str> = found.lines().collect();
+        assert_eq!(rows.len(), COPIES);
+        assert!(rows.iter().all(|row| *row == rows[0]), "{}", rows[0]);
     }
 }
 

@@ -6,16 +6,17 @@ use std::ops::Range;
 
 use gyrase_align::arch::{Bands, COLUMNS, Kernels, LANES};
 use gyrase_align::composition::{Adjustment, Composition, SCALE};
+use gyrase_align::gapped::Step;
 use gyrase_align::statistics::told;
 use gyrase_align::ungapped::UngappedSegment;
 
 use super::links::Piece;
 use super::searched::Searched;
 use super::windows::{composed, windows};
-use crate::alignments::{self, Extended, View, middles};
+use crate::alignments::{self, Extended, Pass, View, middles};
 use crate::engine::{Align, Query};
 use crate::frames::Frames;
-use crate::hits::{Best, Hit, Hsp, Match};
+use crate::hits::{Best, Hit, Match};
 
 /// Residues of a stretch of a long query whose subjects are looked at together.
 const STRETCH: usize = 256;
@@ -33,6 +34,7 @@ struct Setting {
     composed: Range<usize>,
     /// Query and subject are taken for the same.
     same: bool,
+    adjustment: Adjustment,
 }
 
 /// A subject with alignments that are good enough.
@@ -40,6 +42,8 @@ struct Found {
     subject: usize,
     /// The best first, with the numbers of their settings.
     extended: Vec<(Extended, usize)>,
+    /// The steps of each, where they were kept.
+    steps: Vec<Option<Vec<Step>>>,
     settings: Vec<Setting>,
     /// The best score.
     score: i32,
@@ -88,13 +92,14 @@ impl Align for Aligner<'_> {
         let subject_of = |one: &Match| one.subject as usize / frames;
         kept.sort_by_key(|one| (subject_of(one), *one));
         let mut best = Best::new(self.search.scoring.protein.limits.top, Found::order);
+        self.pairs.begin_query();
         for group in kept.chunk_by(|one, next| subject_of(one) == subject_of(next)) {
             if let Some(found) = self.align(query, subject_of(&group[0]), group) {
                 best.push(found);
             }
         }
-        let best = best.sorted();
-        best.iter().map(|one| self.trace(query, one)).collect()
+        let best = best.sorted().into_iter();
+        best.map(|one| self.trace(query, one)).collect()
     }
 }
 
@@ -292,6 +297,7 @@ impl<'s> Aligner<'s> {
     fn align(&mut self, query: Query, subject: usize, matches: &[Match]) -> Option<Found> {
         let scoring = self.search.scoring;
         let limits = scoring.protein.limits;
+        self.pairs.begin_subject();
         let mut first: Vec<Extended> = Vec::new();
         for of_frames in matches.chunk_by(same_frames) {
             first.extend(self.extend_segments(query, subject, of_frames));
@@ -327,6 +333,7 @@ impl<'s> Aligner<'s> {
         again.truncate(limits.max_hsps);
         Some(Found {
             subject,
+            steps: self.pairs.take_steps(again.iter().map(|(one, _)| one)),
             extended: again,
             settings,
             score,
@@ -407,14 +414,16 @@ impl<'s> Aligner<'s> {
                 if place == 0 || !translates {
                     let range = translated(one);
                     let range = range.start - window.start..range.end - window.start;
-                    let setting = Setting {
+                    let composed = composed(self.translated(&view), &range);
+                    let adjusted = self.adjust(&view, &composed);
+                    fitted = adjusted.map(|_| settings.len());
+                    settings.extend(adjusted.map(|adjustment| Setting {
                         frames,
-                        composed: composed(self.translated(&view), &range),
                         window: window.clone(),
+                        composed,
                         same,
-                    };
-                    fitted = self.adjust(&view, &setting).map(|_| settings.len());
-                    settings.extend(fitted.map(|_| setting));
+                        adjustment,
+                    }));
                 }
                 if let Some(setting) = fitted {
                     self.take(one, &view, setting, again);
@@ -449,10 +458,11 @@ impl<'s> Aligner<'s> {
         }
     }
 
-    /// Fits scores to the composition of a view, whose subject was masked.
-    fn adjust(&mut self, view: &View, setting: &Setting) -> Option<Adjustment> {
+    /// Fits scores to the composition of a view, whose subject was masked; of what is translated
+    /// to that of a part.
+    fn adjust(&mut self, view: &View, composed: &Range<usize>) -> Option<Adjustment> {
         let translated = self.translated(view);
-        let of_part = Composition::of(&translated[setting.composed.clone()]);
+        let of_part = Composition::of(&translated[composed.clone()]);
         let of_part = of_part.in_residues(translated.len());
         let (query, subject) = match self.search.frames[0] {
             Frames::Six(_) => (of_part, Composition::of(self.pairs.masked())),
@@ -492,36 +502,50 @@ impl<'s> Aligner<'s> {
         }
     }
 
-    /// Finds the steps of the alignments with a subject.
-    fn trace(&mut self, query: Query, found: &Found) -> Hit {
-        let mut hsps: Vec<Option<Hsp>> = vec![None; found.extended.len()];
-        for (number, setting) in found.settings.iter().enumerate() {
-            let of_setting = |place: &usize| found.extended[*place].1 == number;
-            let places: Vec<usize> = (0..hsps.len()).filter(of_setting).collect();
-            if places.is_empty() {
-                continue;
-            }
-            let frame = self.search.frames[0].place_of(setting.frames[0]);
-            let residues = query.frames.residues(query.first + frame);
-            let letters = self.search.subjects.residues(found.subject).len();
-            let length = self.search.frames[1].length(letters, setting.frames[1]);
-            let ranges = match self.search.frames[0] {
-                Frames::Six(_) => [&setting.window, &(0..length)],
-                _ => [&(0..residues.len()), &setting.window],
-            };
-            let view = self.view(residues, found.subject, ranges, setting.frames);
-            self.pairs.hide_simple(&view.subject, setting.same);
-            let adjusted = self.adjust(&view, setting);
-            for place in places {
-                let one = &found.extended[place].0;
-                hsps[place] = Some(self.pairs.hsp(one, &view, adjusted));
-            }
+    /// The alignments with a subject, with their steps.
+    fn trace(&mut self, query: Query, mut found: Found) -> Hit {
+        for setting in 0..found.settings.len() {
+            self.find_steps(query, &mut found, setting);
         }
-        let hsps: Vec<Hsp> = hsps.into_iter().flatten().collect();
+        let hsps = found.extended.iter().zip(found.steps);
+        let hsps = hsps.map(|((one, setting), steps)| {
+            let steps = steps.expect("what was not kept was found");
+            let adjustment = found.settings[*setting].adjustment;
+            self.pairs.hsp(one, adjustment, steps)
+        });
         Hit {
             subject: found.subject,
             rank_score: found.score,
-            hsps,
+            hsps: hsps.collect(),
+        }
+    }
+
+    /// Finds the steps of the alignments of a setting that were not kept.
+    fn find_steps(&mut self, query: Query, found: &mut Found, number: usize) {
+        let is_wanted = |place: &usize| {
+            let (_, setting) = found.extended[*place];
+            setting == number && found.steps[*place].is_none()
+        };
+        let places: Vec<usize> = (0..found.extended.len()).filter(is_wanted).collect();
+        if places.is_empty() {
+            return;
+        }
+        let setting = &found.settings[number];
+        let frame = self.search.frames[0].place_of(setting.frames[0]);
+        let residues = query.frames.residues(query.first + frame);
+        let letters = self.search.subjects.residues(found.subject).len();
+        let length = self.search.frames[1].length(letters, setting.frames[1]);
+        let ranges = match self.search.frames[0] {
+            Frames::Six(_) => [&setting.window, &(0..length)],
+            _ => [&(0..residues.len()), &setting.window],
+        };
+        let view = self.view(residues, found.subject, ranges, setting.frames);
+        self.pairs.hide_simple(&view.subject, setting.same);
+        self.adjust(&view, &setting.composed);
+        for place in places {
+            let (one, _) = found.extended[place];
+            let steps = self.pairs.steps(Pass::Adjusted, &view, one.start);
+            found.steps[place] = Some(steps);
         }
     }
 }
