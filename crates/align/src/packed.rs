@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use gyrase_work::{prefer_large_pages, prefetch};
 
-use crate::arch::{COLUMNS, Kernels};
+use crate::arch::{COLUMNS, Kernels, codes_of};
 use crate::nucleotide;
 
 pub use share::PackedShare;
@@ -283,17 +283,18 @@ impl Packed {
     /// When there are not so many.
     pub fn unpack(&self, start: usize, codes: &mut [u8]) {
         let range = start..start + codes.len();
-        Kernels::detect().run(
+        let kernels = Kernels::detect();
+        kernels.run(
             #[inline(always)]
             || {
                 let (whole, rest) = codes.as_chunks_mut::<WINDOW>();
                 // A closure of `for_each` would be compiled without the vectors of `Kernels::run`.
                 for (number, codes) in whole.iter_mut().enumerate() {
-                    self.unpack_window(range.start + number * WINDOW, codes);
+                    kernels.codes_of(self.window(range.start + number * WINDOW), codes);
                 }
                 if !rest.is_empty() {
                     let mut last = [0; WINDOW];
-                    self.unpack_window(range.end - rest.len(), &mut last);
+                    kernels.codes_of(self.window(range.end - rest.len()), &mut last);
                     rest.copy_from_slice(&last[..rest.len()]);
                 }
             },
@@ -310,12 +311,6 @@ impl Packed {
         }
     }
 
-    /// The codes of a window, but for what is no base.
-    #[inline(always)]
-    fn unpack_window(&self, at: usize, codes: &mut [u8; WINDOW]) {
-        spread(self.window(at), codes);
-    }
-
     /// Writes the codes from a position on.
     ///
     /// # Panics
@@ -326,7 +321,7 @@ impl Packed {
             return self.unpack(at, codes);
         }
         for (part, codes) in codes.as_chunks_mut().0.iter_mut().enumerate() {
-            spread(self.window(at + part * WINDOW), codes);
+            codes_of(self.window(at + part * WINDOW), codes);
         }
     }
 
@@ -344,7 +339,7 @@ impl Packed {
         }
         for (part, codes) in codes.as_chunks_mut().0.iter_mut().enumerate() {
             let window = self.window(end - (part + 1) * WINDOW);
-            spread(window.reverse_bits().rotate_left(WINDOW as u32), codes);
+            codes_of(window.reverse_bits().rotate_left(WINDOW as u32), codes);
         }
     }
 
@@ -376,7 +371,7 @@ impl Packed {
     #[inline]
     fn unpack_some(&self, range: Range<usize>, codes: &mut [u8; WINDOW]) {
         match self.others(range.start) {
-            0 => spread(self.window(range.start), codes),
+            0 => codes_of(self.window(range.start), codes),
             _ => self.unpack(range.start, &mut codes[..range.len()]),
         }
     }
@@ -463,33 +458,6 @@ impl Packed {
         let runs = runs
             .flat_map(|Run { range, code }| [range.start as u64, range.end as u64, (*code).into()]);
         self.words[..words].iter().copied().chain(runs)
-    }
-}
-
-/// The bits of a byte in a byte each, the lowest first.
-const SPREAD: [u64; 256] = {
-    let mut spread = [0; 256];
-    let mut byte = 0;
-    while byte < spread.len() {
-        let mut bit = 0;
-        while bit < AT_ONCE {
-            spread[byte] |= (byte as u64 >> bit & 1) << (8 * bit);
-            bit += 1;
-        }
-        byte += 1;
-    }
-    spread
-};
-
-/// The codes of a window in a byte each.
-#[inline(always)]
-fn spread(window: u64, codes: &mut [u8; WINDOW]) {
-    let bytes = window.to_le_bytes();
-    let (low, high) = bytes.split_at(WINDOW / AT_ONCE);
-    let eights = codes.as_chunks_mut::<AT_ONCE>().0.iter_mut();
-    for ((codes, &low), &high) in eights.zip(low).zip(high) {
-        let spread = SPREAD[usize::from(low)] | SPREAD[usize::from(high)] << 1;
-        *codes = spread.to_le_bytes();
     }
 }
 

@@ -7,6 +7,7 @@ use std::array::from_fn;
 use super::lanes::{
     COLUMNS, Gaps, LANES, LaneColumns, LaneRows, Lanes, QueryWindow, Rows, ZERO, unbiased,
 };
+use crate::packed::WINDOW;
 use crate::residue::CODES;
 
 /// Lanes of a vector.
@@ -242,6 +243,29 @@ unsafe fn half_of_local(
         }
     }
     scores_of(highest)
+}
+
+/// # Safety
+/// The processor has AVX2.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn codes_of(window: u64, codes: &mut [u8; WINDOW]) {
+    let low = bytes_of((window as u32).cast_signed(), 1);
+    let high = bytes_of(((window >> WINDOW) as u32).cast_signed(), 2);
+    // SAFETY: there is room for 32 bytes.
+    unsafe { _mm256_storeu_si256(codes.as_mut_ptr().cast(), _mm256_or_si256(low, high)) };
+}
+
+/// A byte for each bit: that value, or 0.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bytes_of(bits: i32, value: i8) -> __m256i {
+    const EACH: i64 = 0x0101_0101_0101_0101;
+    let eights = _mm256_setr_epi64x(0, EACH, 2 * EACH, 3 * EACH);
+    let bit = _mm256_set1_epi64x(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
+    let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits), eights);
+    let is_set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit);
+    _mm256_and_si256(is_set, _mm256_set1_epi8(value))
 }
 
 /// # Safety

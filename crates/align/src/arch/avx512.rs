@@ -231,6 +231,17 @@ pub(super) unsafe fn sides_scoring(
 }
 
 /// # Safety
+/// The processor has AVX-512 BW and VL.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+pub(super) unsafe fn codes_of(window: u64, codes: &mut [u8; WINDOW]) {
+    let low = _mm256_maskz_set1_epi8(window as u32, 1);
+    let high = _mm256_maskz_set1_epi8((window >> WINDOW) as u32, 2);
+    // SAFETY: there is room for 32 bytes.
+    unsafe { _mm256_storeu_si256(codes.as_mut_ptr().cast(), _mm256_or_si256(low, high)) };
+}
+
+/// # Safety
 /// The processor has AVX-512 F, BW, DQ, VBMI and VL, and what AVX2 has.
 #[inline]
 #[target_feature(

@@ -25,9 +25,11 @@ pub use gains::{BaseCosts, BaseLanes, REACH};
 pub use kernels::Kernels;
 pub(crate) use lanes::Lanes;
 pub use lanes::{Bands, COLUMNS, LANES, QueryWindow, Rows, SubjectWindows};
+pub(crate) use planes::codes_of;
 pub use prefixes::{UngappedCosts, UngappedGains};
 pub use sides::{BEFORE, BEHIND, SIDE_LANES, SideScores, Sides};
 
+use crate::packed::WINDOW;
 use crate::statistics::Costs;
 use lanes::Gaps;
 
@@ -144,6 +146,22 @@ impl Kernels {
         )
     }
 
+    /// The codes of 32 bases whose bits are sorted so: in a byte each.
+    #[inline(always)]
+    pub(crate) fn codes_of(self, window: u64, codes: &mut [u8; WINDOW]) {
+        match self {
+            Kernels::Scalar => codes_of(window, codes),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx2 => unsafe { avx2::codes_of(window, codes) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `available` found the features.
+            #[allow(unsafe_code, reason = "kernels need the features that were found")]
+            Kernels::Avx512 => unsafe { avx512::codes_of(window, codes) },
+        }
+    }
+
     /// The best prefixes of pairs without gaps, from which of the next 32 bases differ: the lowest
     /// bit is of the first. Costs and limit are below 256.
     pub fn ungapped_gains(self, costs: UngappedCosts, differing: &[u32; LANES]) -> UngappedGains {
@@ -243,6 +261,18 @@ mod tests {
                 let exact = gain_of(costs, &lane[..REACH], &lane[COLUMNS..COLUMNS + end]);
                 prop_assert!(i32::from(gain) <= exact.0.min(127));
                 prop_assert!(i32::from(gain) >= exact.1.min(127));
+            }
+        }
+        #[test]
+        fn all_kernels_know_the_codes_of_bases(window in proptest::num::u64::ANY) {
+            let expected: [u8; WINDOW] = std::array::from_fn(|base| {
+                let [low, high] = [base, WINDOW + base].map(|bit| window >> bit & 1);
+                (low | high << 1) as u8
+            });
+            for kernels in Kernels::available() {
+                let mut codes = [0; WINDOW];
+                kernels.codes_of(window, &mut codes);
+                prop_assert_eq!(codes, expected);
             }
         }
         #[test]

@@ -1,12 +1,12 @@
-//! The bits of bases, sorted. Written once for all processors: the compiler makes vectors of the
-//! words.
+//! The bits of bases, sorted: the lower ones of 32 bases side by side, and the upper ones.
 
 /// The lower half of a word.
 const HALF: u64 = u32::MAX as u64;
 /// Bases of a word.
 const BASES: u32 = 32;
 
-/// The kernel: see [`super::Kernels::planes`].
+/// The kernel: see [`super::Kernels::planes`]. Written once for all processors: the compiler makes
+/// vectors of the words.
 #[inline(always)]
 pub(super) fn planes(bases: &[[u8; 8]], words: &mut [u64]) {
     for (word, bases) in words.iter_mut().zip(bases) {
@@ -33,4 +33,27 @@ fn every_other(bits: u64) -> u64 {
     let bits = (bits | bits >> 4) & 0x00ff_00ff_00ff_00ff;
     let bits = (bits | bits >> 8) & 0x0000_ffff_0000_ffff;
     (bits | bits >> 16) & HALF
+}
+
+/// The bits of a byte in a byte each, the lowest first.
+const BYTES: [[u8; 8]; 256] = {
+    let mut bytes = [[0; 8]; 256];
+    let mut at = 0;
+    while at < 8 * bytes.len() {
+        bytes[at / 8][at % 8] = ((at / 8) >> (at % 8) & 1) as u8;
+        at += 1;
+    }
+    bytes
+};
+
+/// The kernel in portable code: see [`super::Kernels::codes_of`].
+#[inline(always)]
+pub(crate) fn codes_of(window: u64, codes: &mut [u8; BASES as usize]) {
+    let bytes = window.to_le_bytes();
+    let (low, high) = bytes.split_at(bytes.len() / 2);
+    let eights = codes.as_chunks_mut().0.iter_mut();
+    for ((codes, &low), &high) in eights.zip(low).zip(high) {
+        let [low, high] = [low, high].map(|byte| u64::from_le_bytes(BYTES[usize::from(byte)]));
+        *codes = (low | high << 1).to_le_bytes();
+    }
 }

@@ -394,9 +394,13 @@ impl<'s> Join<'s> {
                 (noted(window, entry), start(entry), numbers.clone())
             });
             match words.windows.is_empty() {
-                true => numbered.for_each(|(window, at, numbers)| {
-                    self.passed.add(window, at, numbers);
-                }),
+                true => {
+                    let all = numbers[..windows.len()].iter().cloned().flatten();
+                    all.for_each(|number| words.prefetch_window(number));
+                    numbered.for_each(|(window, at, numbers)| {
+                        self.passed.add(window, at, numbers);
+                    });
+                }
                 false => numbered.for_each(|(window, at, numbers)| {
                     self.passed.add_side_by_side(window, at, numbers);
                 }),

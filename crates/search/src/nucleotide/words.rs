@@ -180,6 +180,12 @@ impl Words {
         }
     }
 
+    /// Asks for the window of a word that has none beside others.
+    #[inline(always)]
+    pub(super) fn prefetch_window(&self, number: usize) {
+        self.packed.prefetch_window(self.position(number) - BEFORE);
+    }
+
     /// The position of a word.
     #[inline(always)]
     pub(super) fn position(&self, number: usize) -> usize {
