@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use gyrase_work::{prefer_large_pages, prefetch};
 
-use crate::arch::{COLUMNS, Kernels, codes_of};
+use crate::arch::{COLUMNS, Kernels};
 use crate::nucleotide;
 
 pub use share::PackedShare;
@@ -14,6 +14,8 @@ pub use share::PackedShare;
 /// Bases of a window.
 pub const WINDOW: usize = 32;
 
+/// What unpacks a window or two: to choose would take longer.
+const PORTABLE: Kernels = Kernels::Scalar;
 /// Codes that are packed at a time.
 const AT_ONCE: usize = 8;
 /// The lowest bit of each of eight codes.
@@ -290,11 +292,11 @@ impl Packed {
                 let (whole, rest) = codes.as_chunks_mut::<WINDOW>();
                 // A closure of `for_each` would be compiled without the vectors of `Kernels::run`.
                 for (number, codes) in whole.iter_mut().enumerate() {
-                    kernels.codes_of(self.window(range.start + number * WINDOW), codes);
+                    kernels.unpack_window(self.window(range.start + number * WINDOW), codes);
                 }
                 if !rest.is_empty() {
                     let mut last = [0; WINDOW];
-                    kernels.codes_of(self.window(range.end - rest.len()), &mut last);
+                    kernels.unpack_window(self.window(range.end - rest.len()), &mut last);
                     rest.copy_from_slice(&last[..rest.len()]);
                 }
             },
@@ -321,7 +323,7 @@ impl Packed {
             return self.unpack(at, codes);
         }
         for (part, codes) in codes.as_chunks_mut().0.iter_mut().enumerate() {
-            codes_of(self.window(at + part * WINDOW), codes);
+            PORTABLE.unpack_window(self.window(at + part * WINDOW), codes);
         }
     }
 
@@ -339,7 +341,7 @@ impl Packed {
         }
         for (part, codes) in codes.as_chunks_mut().0.iter_mut().enumerate() {
             let window = self.window(end - (part + 1) * WINDOW);
-            codes_of(window.reverse_bits().rotate_left(WINDOW as u32), codes);
+            PORTABLE.unpack_window(window.reverse_bits().rotate_left(WINDOW as u32), codes);
         }
     }
 
@@ -371,7 +373,7 @@ impl Packed {
     #[inline]
     fn unpack_some(&self, range: Range<usize>, codes: &mut [u8; WINDOW]) {
         match self.others(range.start) {
-            0 => codes_of(self.window(range.start), codes),
+            0 => PORTABLE.unpack_window(self.window(range.start), codes),
             _ => self.unpack(range.start, &mut codes[..range.len()]),
         }
     }

@@ -104,6 +104,14 @@ impl Extended {
         self.start.1 - self.left.subject..self.start.1 + self.right.subject
     }
 
+    /// Of alignments that are taken together the E-value changes.
+    fn without_evalue(&self) -> Extended {
+        Extended {
+            evalue: 0.0,
+            ..*self
+        }
+    }
+
     /// The better of two alignments of one subject is less.
     pub(crate) fn order(&self, other: &Extended) -> Ordering {
         self.evalue
@@ -275,7 +283,7 @@ pub(crate) struct Aligner<'s> {
     adjusted: Box<Scores>,
     masked: Vec<u8>,
     manner: Manner,
-    kept: KeptSteps,
+    kept: KeptSteps<Extended>,
 }
 
 impl Align for Aligner<'_> {
@@ -329,7 +337,7 @@ impl<'s> Aligner<'s> {
             adjusted: Box::new(scoring.scores().map(|row| row.map(|score| score * SCALE))),
             masked: Vec::new(),
             manner: Manner::Blast,
-            kept: KeptSteps::default(),
+            kept: KeptSteps::none(),
         }
     }
 
@@ -563,7 +571,7 @@ impl<'s> Aligner<'s> {
         }
         let mut steps = Vec::new();
         let extended = self.extend_to(pass, view, start, Some(&mut steps));
-        self.kept.add((start, view.frames), steps);
+        self.kept.add(extended.without_evalue(), steps);
         extended
     }
 
@@ -620,7 +628,7 @@ impl<'s> Aligner<'s> {
         extended: impl IntoIterator<Item = &'e Extended>,
     ) -> Vec<Option<Vec<Step>>> {
         let extended = extended.into_iter();
-        let take = |one: &Extended| self.kept.take((one.start, one.frames));
+        let take = |one: &Extended| self.kept.take(&one.without_evalue());
         extended.map(take).collect()
     }
 

@@ -10,7 +10,7 @@ use gyrase_search::{
 };
 use gyrase_work::Progress;
 
-use crate::families::{Place, Random, families, report, usual};
+use crate::families::{Place, Random, codon, families, report, usual};
 
 /// What reports of these tests say of the search.
 fn about(config: &Config) -> About {
@@ -83,17 +83,6 @@ fn again(config: &Config, metadata: &SearchMetadata, format: &str) -> Result<Str
     })?;
     report.finish(&mut out, found.queries as usize).unwrap();
     Ok(String::from_utf8(out).unwrap())
-}
-
-/// A codon of each residue.
-const CODONS: [&str; 20] = [
-    "AGCG", "CTGC", "DGAT", "EGAA", "FTTT", "GGGC", "HCAT", "IATT", "KAAA", "LCTG", "MATG", "NAAC",
-    "PCCG", "QCAG", "RCGT", "SAGC", "TACC", "VGTG", "WTGG", "YTAT",
-];
-
-fn codon(residue: char) -> &'static str {
-    let codon = CODONS.iter().find_map(|codon| codon.strip_prefix(residue));
-    codon.unwrap()
 }
 
 /// A search of families of proteins with ties and strangers, or of what codes for them.

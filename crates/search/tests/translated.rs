@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use gyrase_search::{Config, HitLimits, Program, SearchError, Sensitivity, TranslationOptions};
 
-use crate::families::{Random, report, usual};
+use crate::families::{Place, Random, codon, report, usual};
 
 const COLUMNS: &str = "6 std score qframe sframe";
 const PROTEINS: &str = "translated-proteins.faa";
@@ -105,39 +105,50 @@ fn the_answer_depends_neither_on_threads_nor_on_other_queries() {
     }
 }
 
+/// So many copies of a subject, to which a query has two alignments on different strands: both
+/// the first and the last copy have them, though the steps of the last find no room.
 #[test]
 fn copies_are_aligned_alike_where_there_is_no_room_to_keep_all_steps() {
-    const RESIDUES: &str = "ARNDCQEGHILKMFPSTWYV";
-    const CODONS: &str = "GCTCGTAACGATTGCCAGGAAGGTCACATCCTGAAAATGTTCCCGAGCACCTGGTACGTT";
     const COPIES: usize = 300;
-    let codon = |residue| {
-        let place = RESIDUES.find(residue).expect("a residue");
-        &CODONS[3 * place..3 * place + 3]
-    };
+    const KEPT: usize = 1 << 17;
     let mut random = Random::new();
-    let query = random.protein(600);
-    let relative = String::from_utf8(random.relative(&query, 20)).expect("letters");
-    let gene: String = relative.chars().map(codon).collect();
-    let folder = tempfile::tempdir().expect("a folder");
-    let write = |name: &str, text: String| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, text).expect("there is room");
-        path
+    let protein = random.protein(600);
+    let relative = random.relative(&protein, 20);
+    let text = |protein: &[u8]| String::from_utf8_lossy(protein).into_owned();
+    let genes = |protein: &[u8]| {
+        let gene: String = text(protein).chars().map(codon).collect();
+        let complement = |base| "TGCA".as_bytes()["ACGT".find(base).expect("a base")];
+        let other: Vec<u8> = gene.chars().rev().map(complement).collect();
+        gene + &"N".repeat(3001) + &text(&other)
     };
-    let query = write(
-        "query.faa",
-        format!(">query\n{}\n", String::from_utf8_lossy(&query)),
-    );
-    for (name, subject) in [("proteins.faa", relative), ("genes.fna", gene)] {
+    for (program, rows_of_copy, query, subject) in [
+        (Program::Blastp, 1, text(&protein), text(&relative)),
+        (Program::Tblastn, 2, text(&protein), genes(&relative)),
+        (Program::Blastx, 2, genes(&protein), text(&relative)),
+    ] {
+        let place = Place::new();
         let copies = (0..COPIES).map(|number| format!(">copy{number}\n{subject}\n"));
+        let copies: Vec<String> = copies.collect();
         let config = Config {
+            program: Some(program),
             threads: 1,
-            ..usual(query.clone(), write(name, copies.collect()))
+            ..place.config(&format!(">query\n{query}\n"), &copies)
         };
-        let found = report(&config, "6 score evalue gaps btop").expect("alignments");
+        let found = report(&config, "6 length score evalue gaps qframe sframe btop");
+        let found = found.expect("alignments");
         let rows: Vec<&str> = found.lines().collect();
-        assert_eq!(rows.len(), COPIES);
-        assert!(rows.iter().all(|row| *row == rows[0]), "{}", rows[0]);
+        let length = |row: &&str| row.split('\t').next().and_then(|text| text.parse().ok());
+        let lengths = rows.iter().map(|row| length(row).unwrap_or(0));
+        assert!(
+            lengths.sum::<usize>() > KEPT + 600,
+            "{program:?}: all are kept"
+        );
+        assert_eq!(rows.len(), rows_of_copy * COPIES, "{program:?}");
+        let mut copies = rows.chunks(rows_of_copy);
+        assert!(
+            copies.all(|copy| *copy == rows[..rows_of_copy]),
+            "{program:?}"
+        );
     }
 }
 

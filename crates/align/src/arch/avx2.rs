@@ -249,9 +249,11 @@ unsafe fn half_of_local(
 /// The processor has AVX2.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn codes_of(window: u64, codes: &mut [u8; WINDOW]) {
-    let low = bytes_of((window as u32).cast_signed(), 1);
-    let high = bytes_of(((window >> WINDOW) as u32).cast_signed(), 2);
+pub(super) unsafe fn unpack_window(window: u64, codes: &mut [u8; WINDOW]) {
+    let (low, high) = (
+        bytes_of(window as u32, 1),
+        bytes_of((window >> WINDOW) as u32, 2),
+    );
     // SAFETY: there is room for 32 bytes.
     unsafe { _mm256_storeu_si256(codes.as_mut_ptr().cast(), _mm256_or_si256(low, high)) };
 }
@@ -259,12 +261,12 @@ pub(super) unsafe fn codes_of(window: u64, codes: &mut [u8; WINDOW]) {
 /// A byte for each bit: that value, or 0.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn bytes_of(bits: i32, value: i8) -> __m256i {
-    const EACH: i64 = 0x0101_0101_0101_0101;
-    let eights = _mm256_setr_epi64x(0, EACH, 2 * EACH, 3 * EACH);
-    let bit = _mm256_set1_epi64x(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
-    let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits), eights);
-    let is_set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit);
+fn bytes_of(bits: u32, value: i8) -> __m256i {
+    const ONES: i64 = 0x0101_0101_0101_0101;
+    let byte_of_lane = _mm256_setr_epi64x(0, ONES, 2 * ONES, 3 * ONES);
+    let bit_of_lane = _mm256_set1_epi64x(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
+    let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits.cast_signed()), byte_of_lane);
+    let is_set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit_of_lane), bit_of_lane);
     _mm256_and_si256(is_set, _mm256_set1_epi8(value))
 }
 

@@ -234,7 +234,7 @@ pub(super) unsafe fn sides_scoring(
 /// The processor has AVX-512 BW and VL.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
-pub(super) unsafe fn codes_of(window: u64, codes: &mut [u8; WINDOW]) {
+pub(super) unsafe fn unpack_window(window: u64, codes: &mut [u8; WINDOW]) {
     let low = _mm256_maskz_set1_epi8(window as u32, 1);
     let high = _mm256_maskz_set1_epi8((window >> WINDOW) as u32, 2);
     // SAFETY: there is room for 32 bytes.

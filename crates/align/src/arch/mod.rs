@@ -25,7 +25,6 @@ pub use gains::{BaseCosts, BaseLanes, REACH};
 pub use kernels::Kernels;
 pub(crate) use lanes::Lanes;
 pub use lanes::{Bands, COLUMNS, LANES, QueryWindow, Rows, SubjectWindows};
-pub(crate) use planes::codes_of;
 pub use prefixes::{UngappedCosts, UngappedGains};
 pub use sides::{BEFORE, BEHIND, SIDE_LANES, SideScores, Sides};
 
@@ -146,19 +145,19 @@ impl Kernels {
         )
     }
 
-    /// The codes of 32 bases whose bits are sorted so: in a byte each.
+    /// The codes of 32 bases, a byte each, from bits as [`Kernels::planes`] sorts them.
     #[inline(always)]
-    pub(crate) fn codes_of(self, window: u64, codes: &mut [u8; WINDOW]) {
+    pub(crate) fn unpack_window(self, window: u64, codes: &mut [u8; WINDOW]) {
         match self {
-            Kernels::Scalar => codes_of(window, codes),
+            Kernels::Scalar => planes::unpack_window(window, codes),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` found the features.
             #[allow(unsafe_code, reason = "kernels need the features that were found")]
-            Kernels::Avx2 => unsafe { avx2::codes_of(window, codes) },
+            Kernels::Avx2 => unsafe { avx2::unpack_window(window, codes) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `available` found the features.
             #[allow(unsafe_code, reason = "kernels need the features that were found")]
-            Kernels::Avx512 => unsafe { avx512::codes_of(window, codes) },
+            Kernels::Avx512 => unsafe { avx512::unpack_window(window, codes) },
         }
     }
 
@@ -264,14 +263,14 @@ mod tests {
             }
         }
         #[test]
-        fn all_kernels_know_the_codes_of_bases(window in proptest::num::u64::ANY) {
+        fn all_kernels_unpack_the_same(window in proptest::num::u64::ANY) {
             let expected: [u8; WINDOW] = std::array::from_fn(|base| {
                 let [low, high] = [base, WINDOW + base].map(|bit| window >> bit & 1);
                 (low | high << 1) as u8
             });
             for kernels in Kernels::available() {
                 let mut codes = [0; WINDOW];
-                kernels.codes_of(window, &mut codes);
+                kernels.unpack_window(window, &mut codes);
                 prop_assert_eq!(codes, expected);
             }
         }

@@ -35,25 +35,29 @@ fn every_other(bits: u64) -> u64 {
     (bits | bits >> 16) & HALF
 }
 
-/// The bits of a byte in a byte each, the lowest first.
-const BYTES: [[u8; 8]; 256] = {
-    let mut bytes = [[0; 8]; 256];
-    let mut at = 0;
-    while at < 8 * bytes.len() {
-        bytes[at / 8][at % 8] = ((at / 8) >> (at % 8) & 1) as u8;
-        at += 1;
+/// The bits of each byte, the lowest first, in a byte each.
+const BITS: [[u8; 8]; 256] = {
+    let mut bits = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < bits.len() {
+        let mut bit = 0;
+        while bit < 8 {
+            bits[byte][bit] = (byte >> bit & 1) as u8;
+            bit += 1;
+        }
+        byte += 1;
     }
-    bytes
+    bits
 };
 
-/// The kernel in portable code: see [`super::Kernels::codes_of`].
+/// The kernel in portable code: see [`super::Kernels::unpack_window`].
 #[inline(always)]
-pub(crate) fn codes_of(window: u64, codes: &mut [u8; BASES as usize]) {
+pub(super) fn unpack_window(window: u64, codes: &mut [u8; BASES as usize]) {
     let bytes = window.to_le_bytes();
     let (low, high) = bytes.split_at(bytes.len() / 2);
     let eights = codes.as_chunks_mut().0.iter_mut();
     for ((codes, &low), &high) in eights.zip(low).zip(high) {
-        let [low, high] = [low, high].map(|byte| u64::from_le_bytes(BYTES[usize::from(byte)]));
+        let [low, high] = [low, high].map(|byte| u64::from_le_bytes(BITS[usize::from(byte)]));
         *codes = (low | high << 1).to_le_bytes();
     }
 }

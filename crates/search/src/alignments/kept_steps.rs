@@ -3,25 +3,29 @@
 
 use gyrase_align::gapped::Step;
 
-/// Steps of alignments with a query that are kept, about.
+/// About how many steps are kept for a query: the last alignment may have more.
 const MOST: i64 = 1 << 17;
 
 /// Bytes that a thread takes for these.
-pub(crate) const KEPT: u64 = MOST as u64;
+pub(crate) const KEPT: u64 = MOST as u64 * size_of::<Step>() as u64;
 
-/// Where an extension began in query and subject, and in which frames of both.
-pub(super) type Start = ((usize, usize), [i8; 2]);
-
-/// Steps of extensions by fitted scores.
-#[derive(Default)]
-pub(super) struct KeptSteps {
-    /// For how many more there is room.
+/// Steps of extensions by fitted scores, each of an alignment. None are kept before the first query
+/// begins.
+pub(super) struct KeptSteps<A> {
+    /// For how many more there is room; the last alignment may take more than that.
     room: i64,
     /// Those of one subject that nobody took.
-    of_subject: Vec<(Start, Vec<Step>)>,
+    of_subject: Vec<(A, Vec<Step>)>,
 }
 
-impl KeptSteps {
+impl<A: PartialEq> KeptSteps<A> {
+    pub(super) fn none() -> KeptSteps<A> {
+        KeptSteps {
+            room: 0,
+            of_subject: Vec::new(),
+        }
+    }
+
     /// Begins with a query.
     pub(super) fn begin_query(&mut self) {
         self.of_subject.clear();
@@ -38,14 +42,16 @@ impl KeptSteps {
         self.room > 0
     }
 
-    pub(super) fn add(&mut self, start: Start, steps: Vec<Step>) {
+    pub(super) fn add(&mut self, alignment: A, mut steps: Vec<Step>) {
         self.room -= steps.len() as i64;
-        self.of_subject.push((start, steps));
+        steps.shrink_to_fit();
+        self.of_subject.push((alignment, steps));
     }
 
-    /// Takes those of an extension, if they were kept.
-    pub(super) fn take(&mut self, start: Start) -> Option<Vec<Step>> {
-        let at = self.of_subject.iter().position(|(one, _)| *one == start)?;
+    /// Takes those of an alignment, if they were kept. Their room does not come back.
+    pub(super) fn take(&mut self, alignment: &A) -> Option<Vec<Step>> {
+        let mut kept = self.of_subject.iter();
+        let at = kept.position(|(one, _)| one == alignment)?;
         Some(self.of_subject.swap_remove(at).1)
     }
 }

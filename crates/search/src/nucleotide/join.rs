@@ -395,8 +395,8 @@ impl<'s> Join<'s> {
             });
             match words.windows.is_empty() {
                 true => {
-                    let all = numbers[..windows.len()].iter().cloned().flatten();
-                    all.for_each(|number| words.prefetch_window(number));
+                    let all = numbers[..windows.len()].iter().cloned();
+                    all.for_each(|numbers| words.prefetch_bases(numbers));
                     numbered.for_each(|(window, at, numbers)| {
                         self.passed.add(window, at, numbers);
                     });

@@ -28,6 +28,8 @@ const HASH_BITS: RangeInclusive<u32> = 12..=27;
 const LEAST_PART_BITS: u32 = 6;
 /// What spreads keys: 2^64 by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Words of a key whose bases are asked for before they are read.
+const SOME: usize = 8;
 /// Codes of a block whose frame is known.
 const BLOCK: usize = 256;
 
@@ -180,10 +182,12 @@ impl Words {
         }
     }
 
-    /// Asks for the window of a word that has none beside others.
+    /// Asks for the bases of the first of some words, where `windows` has no copy of them.
     #[inline(always)]
-    pub(super) fn prefetch_window(&self, number: usize) {
-        self.packed.prefetch_window(self.position(number) - BEFORE);
+    pub(super) fn prefetch_bases(&self, numbers: Range<usize>) {
+        for number in numbers.take(SOME) {
+            self.packed.prefetch_window(self.position(number) - BEFORE);
+        }
     }
 
     /// The position of a word.

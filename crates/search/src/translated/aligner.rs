@@ -159,6 +159,30 @@ impl<'s> Aligner<'s> {
         }
     }
 
+    /// The same of a window of what is translated, and of all of the other.
+    fn view_of<'v>(
+        &self,
+        query: &'v [u8],
+        subject: usize,
+        window: &Range<usize>,
+        frames: [i8; 2],
+    ) -> View<'v>
+    where
+        's: 'v,
+    {
+        let ranges = match self.search.frames[0] {
+            Frames::Six(_) => [window, &(0..self.subject_length(subject, frames))],
+            _ => [&(0..query.len()), window],
+        };
+        self.view(query, subject, ranges, frames)
+    }
+
+    /// Residues of a frame of a subject.
+    fn subject_length(&self, subject: usize, [_, frame]: [i8; 2]) -> usize {
+        let letters = self.search.subjects.residues(subject).len();
+        self.search.frames[1].length(letters, frame)
+    }
+
     /// Matches in groups, in the order of matches: alignments of two groups are never taken
     /// together, for they are of other subjects or strands, or far from each other.
     fn neighbours(&self, query: Query, matches: &[Match]) -> Vec<Vec<Match>> {
@@ -392,20 +416,17 @@ impl<'s> Aligner<'s> {
         let translates = self.search.frames[0].step() > 1;
         let number = self.search.frames[0].place_of(frames[0]);
         let residues = query.frames.residues(query.first + number);
-        let letters = self.search.subjects.residues(subject).len();
-        let length = self.search.frames[1].length(letters, frames[1]);
         let translated = |one: &Extended| match translates {
             true => one.query(),
             false => one.subject(),
         };
         let ranges: Vec<Range<usize>> = extended.iter().map(translated).collect();
-        let whole = if translates { residues.len() } else { length };
+        let whole = match translates {
+            true => residues.len(),
+            false => self.subject_length(subject, frames),
+        };
         for (window, members) in windows(&ranges, whole) {
-            let ranges = match translates {
-                true => [&window, &(0..length)],
-                false => [&(0..residues.len()), &window],
-            };
-            let view = self.view(residues, subject, ranges, frames);
+            let view = self.view_of(residues, subject, &window, frames);
             let same = self.pairs.are_the_same(&view, &extended[members[0]]);
             self.pairs.hide_simple(&view.subject, same);
             let mut fitted = None;
@@ -458,8 +479,8 @@ impl<'s> Aligner<'s> {
         }
     }
 
-    /// Fits scores to the composition of a view, whose subject was masked; of what is translated
-    /// to that of a part.
+    /// Fits scores to the composition of a view whose subject was masked. Of what is translated
+    /// only a part counts.
     fn adjust(&mut self, view: &View, composed: &Range<usize>) -> Option<Adjustment> {
         let translated = self.translated(view);
         let of_part = Composition::of(&translated[composed.clone()]);
@@ -526,20 +547,14 @@ impl<'s> Aligner<'s> {
             let (_, setting) = found.extended[*place];
             setting == number && found.steps[*place].is_none()
         };
-        let places: Vec<usize> = (0..found.extended.len()).filter(is_wanted).collect();
+        let places: Vec<usize> = (0..found.steps.len()).filter(is_wanted).collect();
         if places.is_empty() {
             return;
         }
         let setting = &found.settings[number];
         let frame = self.search.frames[0].place_of(setting.frames[0]);
         let residues = query.frames.residues(query.first + frame);
-        let letters = self.search.subjects.residues(found.subject).len();
-        let length = self.search.frames[1].length(letters, setting.frames[1]);
-        let ranges = match self.search.frames[0] {
-            Frames::Six(_) => [&setting.window, &(0..length)],
-            _ => [&(0..residues.len()), &setting.window],
-        };
-        let view = self.view(residues, found.subject, ranges, setting.frames);
+        let view = self.view_of(residues, found.subject, &setting.window, setting.frames);
         self.pairs.hide_simple(&view.subject, setting.same);
         self.adjust(&view, &setting.composed);
         for place in places {

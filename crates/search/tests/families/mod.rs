@@ -108,6 +108,17 @@ impl Place {
     }
 }
 
+/// A codon of each residue.
+const CODONS: [&str; 20] = [
+    "AGCG", "CTGC", "DGAT", "EGAA", "FTTT", "GGGC", "HCAT", "IATT", "KAAA", "LCTG", "MATG", "NAAC",
+    "PCCG", "QCAG", "RCGT", "SAGC", "TACC", "VGTG", "WTGG", "YTAT",
+];
+
+pub fn codon(residue: char) -> &'static str {
+    let codon = CODONS.iter().find_map(|codon| codon.strip_prefix(residue));
+    codon.expect("one of the twenty residues")
+}
+
 /// A search for what a file has in what another has.
 pub fn usual(queries: PathBuf, subjects: PathBuf) -> Config {
     Config {
