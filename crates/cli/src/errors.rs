@@ -77,6 +77,7 @@ pub const EXIT_CODES: ExitCodes = ExitCodes {
 impl From<SearchError> for Failure {
     fn from(error: SearchError) -> Failure {
         let meaning = match &error {
+            SearchError::Database(SeqDbError::Missing { .. }) => Code::Database.into(),
             SearchError::Database(error) => sequences(error),
             SearchError::Input(error) => input(error),
             SearchError::TooLong { .. } | SearchError::Name { .. } | SearchError::Format(_) => {
@@ -637,7 +638,8 @@ fn sequences(error: &SeqDbError) -> Meaning {
             Code::Usage,
             "name files of one kind, or say with `gyrase index --molecule` what one has",
         ),
-        SeqDbError::TooMany { .. }
+        SeqDbError::Missing { .. }
+        | SeqDbError::TooMany { .. }
         | SeqDbError::UnknownTaxid { .. }
         | SeqDbError::NoName { .. }
         | SeqDbError::NoRange { .. } => Code::Usage.into(),

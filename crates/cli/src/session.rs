@@ -185,6 +185,19 @@ impl Session {
         places::keep_apart(inputs, outputs.into_iter().chain(own))
     }
 
+    /// Refuses what the first process writes when all else is done, the report among it, where its
+    /// folder is missing.
+    pub fn keep_in_folders<'a>(
+        &'a self,
+        last: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Result<()> {
+        let mut last = last.into_iter().chain(&self.report);
+        match self.is_first() {
+            true => last.try_for_each(|output| places::keep_in_folder(output)),
+            false => Ok(()),
+        }
+    }
+
     /// The folder for temporary files, made where it is missing.
     pub fn tmp_folder(&self) -> Result<&Path> {
         let made = if self.tmp.is_dir() {

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::output::OutputError;
+use crate::output::{OutputError, without_folder};
 use crate::unfinished;
 
 /// A folder under construction beside its target, at `<target>.partial`.
@@ -38,7 +38,7 @@ impl OutputFolder {
         // Without a slash at the end.
         let target: PathBuf = target.components().collect();
         remove(&partial).map_err(fail)?;
-        fs::create_dir(&partial).map_err(fail)?;
+        fs::create_dir(&partial).map_err(|error| fail(without_folder(&partial, error)))?;
         unfinished::begun(&partial);
         Ok(OutputFolder {
             target,

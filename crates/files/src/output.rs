@@ -300,7 +300,7 @@ fn open_locked(partial: &Path) -> io::Result<File> {
 }
 
 /// Names the folder where it is the folder that is missing.
-fn without_folder(path: &Path, error: io::Error) -> io::Error {
+pub(crate) fn without_folder(path: &Path, error: io::Error) -> io::Error {
     match path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())

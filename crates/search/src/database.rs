@@ -304,6 +304,8 @@ struct Census<'s> {
     cutters: [Cutter; 2],
     /// Letters of files, which decide what they stand for.
     counts: [u64; 256],
+    /// The first file whose letters leave no doubt.
+    first_sure: Option<(String, Molecule)>,
     digest: crc32fast::Hasher,
 }
 
@@ -344,6 +346,7 @@ impl<'s> Census<'s> {
             entries: Vec::new(),
             cutters: [Molecule::Protein, Molecule::Nucleotide].map(cutter),
             counts: [0; 256],
+            first_sure: None,
             digest: crc32fast::Hasher::new(),
         }
     }
@@ -504,18 +507,28 @@ impl<'s> Census<'s> {
         }
     }
 
-    /// Refuses a file whose letters are clearly not what a database beside it has.
-    fn check_kind(&self, source: &SequenceSource, counts: &[u64; 256]) -> Result<(), SearchError> {
-        let (Some(known), None) = (self.known, source.molecule()) else {
+    /// Refuses a file whose letters are clearly not what a database or a file beside it has.
+    fn check_kind(
+        &mut self,
+        source: &SequenceSource,
+        counts: &[u64; 256],
+    ) -> Result<(), SearchError> {
+        if source.molecule().is_some() || !Molecule::are_enough(counts) {
             return Ok(());
-        };
+        }
         let found = Molecule::of_counts(counts);
-        if !Molecule::are_enough(counts) || found == known {
+        let (first, of_first) = match (self.known, &self.first_sure) {
+            (Some(known), _) => ("the database".into(), known),
+            (None, Some(first)) => first.clone(),
+            (None, None) => (source.name(), found),
+        };
+        if found == of_first {
+            self.first_sure = Some((first, found));
             return Ok(());
         }
         Err(SearchError::Database(SeqDbError::Mixed {
-            first: "the database".into(),
-            of_first: known,
+            first,
+            of_first,
             second: source.name(),
             of_second: found,
         }))

@@ -10,7 +10,7 @@ use gyrase_search::{
 };
 use gyrase_work::Progress;
 
-use crate::families::{Place, Random, families, report, table};
+use crate::families::{Place, Random, codon, families, report, table, usual};
 
 fn names<'t>(table: &'t str, query: &str) -> Vec<&'t str> {
     let columns = table
@@ -22,6 +22,28 @@ fn names<'t>(table: &'t str, query: &str) -> Vec<&'t str> {
         .collect();
     names.dedup();
     names
+}
+
+#[test]
+fn files_of_two_kinds_are_no_database() {
+    let place = Place::new();
+    let protein = String::from_utf8(Random::new().protein(100)).expect("letters");
+    let gene: String = protein.chars().map(codon).collect();
+    let proteins = place.write("proteins.faa", &format!(">protein\n{protein}\n"));
+    let genes = place.write("genes.fna", &format!(">gene\n{gene}\n"));
+    for files in [[&proteins, &genes], [&genes, &proteins]] {
+        let config = Config {
+            subjects: files.map(PathBuf::clone).to_vec(),
+            ..usual(proteins.clone(), proteins.clone())
+        };
+        let refused = report(&config, "6").expect_err("two kinds").to_string();
+        let [first, second] = files.map(|file| file.display().to_string());
+        assert!(refused.contains("a database has one kind"), "{refused}");
+        assert!(
+            refused.contains(&first) && refused.contains(&second),
+            "{refused}"
+        );
+    }
 }
 
 #[test]

@@ -16,6 +16,16 @@ pub enum SeqDbError {
     /// A file cannot be opened, is of another version, truncated or corrupt.
     #[error(transparent)]
     Container(#[from] ContainerError),
+    /// There is no such file, and no such BLAST database.
+    #[error(
+        "{}: there is no such file, nor a BLAST database of that name ({name}.pin, {name}.pal, \
+         {name}.nin or {name}.nal)",
+        path.display(), name = path.file_name().unwrap_or_default().display()
+    )]
+    Missing {
+        /// What was named.
+        path: PathBuf,
+    },
     /// The file is something else.
     #[error("{} {found}", path.display())]
     Foreign {

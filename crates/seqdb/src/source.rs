@@ -59,18 +59,25 @@ impl SequenceSource {
     /// files have in common or by one of them.
     ///
     /// # Errors
-    /// A database cannot be opened, is damaged, or is of a kind that is not read. A FASTA file is
-    /// opened when it is read.
+    /// There is nothing of that name; a database cannot be opened, is damaged, or is of a kind that
+    /// is not read. A FASTA file is opened when it is read.
     pub fn open(path: &Path) -> Result<SequenceSource, SeqDbError> {
         let fasta = || Ok(SequenceSource::Fasta(path.to_path_buf()));
         if path.as_os_str() == "-" {
             return fasta();
         }
-        let Ok(there) = path.metadata() else {
-            return match BlastDatabase::open(path)? {
-                Some(database) => Ok(SequenceSource::Blast(database)),
-                None => fasta(),
-            };
+        let there = match path.metadata() {
+            Ok(there) => there,
+            Err(error) => {
+                return match (BlastDatabase::open(path)?, error.kind()) {
+                    (Some(database), _) => Ok(SequenceSource::Blast(database)),
+                    (None, ErrorKind::NotFound) => {
+                        let path = path.to_path_buf();
+                        Err(SeqDbError::Missing { path })
+                    }
+                    (None, _) => fasta(),
+                };
+            }
         };
         // A pipe would be empty afterwards.
         if !there.is_file() {

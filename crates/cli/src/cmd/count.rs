@@ -169,6 +169,7 @@ impl Count {
             self.lists().iter().chain(&config.inputs),
             self.output.iter().chain(&self.histo).chain(&self.multiqc),
         )?;
+        session.keep_in_folders(self.histo.iter().chain(&self.multiqc))?;
         self.multiqc.as_deref().map_or(Ok(()), multiqc::keep_name)?;
         if let Some(path) = places::twice(&config.inputs).filter(|_| session.is_first()) {
             tracing::warn!(

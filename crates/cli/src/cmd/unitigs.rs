@@ -87,6 +87,7 @@ impl Unitigs {
             self.lists().iter().chain(inputs),
             [or_standard_output(&self.output)],
         )?;
+        session.keep_in_folders([])?;
         if let KmersOf::Databases { paths, .. } = &config.kmers {
             note_databases(paths, session)?;
         }

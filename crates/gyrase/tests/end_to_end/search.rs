@@ -185,7 +185,13 @@ fn what_is_no_search_is_refused() {
     let proteins = with(&["bases.fa", "--program", "blastp"]);
     place.fails(&proteins, 1, &["bases.fa", "nucleotides"]);
     place.fails(&["search", "-", "--db", "-"], 1, &["standard input"]);
-    place.fails(&with(&["none.faa"]), 1, &["none.faa"]);
+    place.fails(
+        &with(&["none.faa"]),
+        2,
+        &["none.faa: there is no such file"],
+    );
+    let mixed = with(&["refs.faa", "bases.fa"]);
+    place.fails(&mixed, 1, &["bases.fa", "a database has one kind"]);
     place.fails(
         &with(&["refs.faa", "-o", "refs.faa"]),
         1,

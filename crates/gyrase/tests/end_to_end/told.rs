@@ -74,3 +74,37 @@ fn reports_name_databases_by_their_checksums() {
         serde_json::from_str(&place.ok(&["kmers", "info", "b.gyk", "--json"])).unwrap();
     assert_eq!(info["checksum"], union[2]);
 }
+
+#[test]
+fn what_is_written_last_is_refused_first_where_its_folder_is_missing() {
+    let place = Place::new();
+    place.write("r.fa", ">r\nGATTACAGATTACA\n");
+    for (option, name) in [
+        ("--report", "nowhere/r.json"),
+        ("--histo", "nowhere/r.tsv"),
+        ("--multiqc", "nowhere/r_mqc.tsv"),
+    ] {
+        place.fails(
+            &["count", "r.fa", "-k", "5", "-o", "r.gyk", option, name],
+            6,
+            &[name, "there is no folder nowhere; make it first"],
+        );
+        assert!(!place.path("r.gyk").exists());
+    }
+    let assemble = ["assemble", "r.fa", "-o", "nowhere/asm"];
+    place.fails(&assemble, 6, &["there is no folder nowhere; make it first"]);
+    for more in [["search", "--db", "r.fa"], ["unitigs", "-k", "5"]] {
+        let [verb, option, value] = more;
+        let words = [
+            verb,
+            "r.fa",
+            option,
+            value,
+            "-o",
+            "r.out",
+            "--report",
+            "nowhere/r.json",
+        ];
+        place.fails(&words, 6, &["there is no folder nowhere; make it first"]);
+    }
+}

@@ -67,7 +67,7 @@ impl Told<'_> {
         let is_other = self.assembly.sample != self.config.sample;
         let other = is_other.then(|| {
             "the reads do not show the depth of one genome, since they are few or of several: they \
-             were assembled as with --meta"
+             were assembled as a metagenome; --meta also cuts thin places that no read bridges"
                 .to_owned()
         });
         other.into_iter().chain(adapters).chain(phix).collect()
