@@ -25,7 +25,6 @@ use super::thresholds::Thresholds;
 use super::together::{self, Together};
 use crate::failure::{Code, Failure, Result};
 use crate::gpu::GpuArgs;
-use crate::places;
 use crate::session::Session;
 
 /// Failed samples that the last message names.
@@ -315,7 +314,6 @@ fn outputs(places: &[Places], folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// Makes the folder of outputs if only it is missing: a slip in a long path should not make a tree.
 fn make(folder: &Path) -> Result<()> {
-    places::keep_in_folder(folder)?;
     let made = if folder.is_dir() {
         Ok(())
     } else {
