@@ -120,33 +120,43 @@ impl<'g> Halo<'g> {
             .values()
             .flat_map(|other| other.next.iter().flatten());
         let next = own.ways().flat_map(|way| own.next(way)).chain(next);
-        let mut numbers: Vec<usize> = own_numbers.clone().collect();
-        numbers.extend(self.others.keys());
-        numbers.extend(next.map(|way| way.node()));
-        numbers.sort_unstable();
-        numbers.dedup();
+        // Those of others that are known, or at the border.
+        let mut others: Vec<usize> = self.others.keys().copied().collect();
+        others.extend(next.map(|way| way.node()));
+        others.retain(|number| !own_numbers.contains(number));
+        others.sort_unstable();
+        others.dedup();
+        let start = others.partition_point(|&number| number < own_numbers.start);
         let here = |way: &Way| {
-            let place = numbers.binary_search(&way.node());
-            way.of_node(place.expect("what follows a node is there"))
+            let number = way.node();
+            if own_numbers.contains(&number) {
+                return way.of_node(start + number - own_numbers.start);
+            }
+            let place = others.partition_point(|&other| other < number);
+            let own_before = if place < start { 0 } else { own.len() };
+            way.of_node(place + own_before)
         };
+        let numbers = (others[..start].iter().copied())
+            .chain(own_numbers.clone())
+            .chain(others[start..].iter().copied());
         let mut graph = Outlines::empty(own.k());
-        let mut known = Vec::with_capacity(numbers.len());
-        for &number in &numbers {
-            let mut one = match self.others.get(&number) {
-                Some(other) => other.clone(),
-                None if own_numbers.contains(&number) => {
-                    own.outline(Way::forward(number - own_numbers.start))
-                }
-                None => Outline::default(),
+        let mut known = Vec::with_capacity(others.len() + own.len());
+        for number in numbers {
+            let (sizes, next): (_, [&[Way]; 2]) = if own_numbers.contains(&number) {
+                let way = Way::forward(number - own_numbers.start);
+                let next = [own.next(way), own.next(way.flipped())];
+                ((own.length(way), own.count(way)), next)
+            } else if let Some(other) = self.others.get(&number) {
+                (
+                    (other.length, other.count),
+                    other.next.each_ref().map(Vec::as_slice),
+                )
+            } else {
+                ((0, 0), [&[]; 2])
             };
-            one.next
-                .iter_mut()
-                .flatten()
-                .for_each(|way| *way = here(way));
-            known.push((number, one.length > 0));
-            graph.push(one);
+            known.push((number, sizes.0 > 0));
+            graph.push_node(sizes, next.map(|ways| ways.iter().map(here)));
         }
-        let start = numbers.partition_point(|&number| number < own_numbers.start);
         self.own = start..start + own.len();
         self.numbers = known;
         self.graph = Cow::Owned(graph);

@@ -154,9 +154,18 @@ impl Outlines {
 
     /// Adds a node behind the others.
     pub(super) fn push(&mut self, node: Outline) {
-        self.starts.push(self.starts[self.len()] + node.length);
-        self.counts.push(node.count);
-        self.edges.push(node.next);
+        self.push_node((node.length, node.count), node.next);
+    }
+
+    /// The same of its length, its count, and what follows it in both directions.
+    pub(super) fn push_node(
+        &mut self,
+        (length, count): (usize, u64),
+        next: [impl IntoIterator<Item = Way>; 2],
+    ) {
+        self.starts.push(self.starts[self.len()] + length);
+        self.counts.push(count);
+        self.edges.push(next);
     }
 
     /// Says what overlaps what: every overlap in both directions, perhaps several times.
