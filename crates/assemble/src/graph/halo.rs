@@ -119,26 +119,24 @@ impl<'g> Halo<'g> {
             .others
             .values()
             .flat_map(|other| other.next.iter().flatten());
-        let next = own.ways().flat_map(|way| own.next(way)).chain(next);
-        // Those of others that are known, or at the border.
-        let mut others: Vec<usize> = self.others.keys().copied().collect();
-        others.extend(next.map(|way| way.node()));
-        others.retain(|number| !own_numbers.contains(number));
-        others.sort_unstable();
-        others.dedup();
-        let start = others.partition_point(|&number| number < own_numbers.start);
+        // What is known of others follows something, as what is at the border does.
+        let others = neighbours(
+            self.shared,
+            own.ways().flat_map(|way| own.next(way)).chain(next),
+        );
+        let start = others.partition_point(|other| other.node() < own_numbers.start);
         let here = |way: &Way| {
             let number = way.node();
             if own_numbers.contains(&number) {
                 return way.of_node(start + number - own_numbers.start);
             }
-            let place = others.partition_point(|&other| other < number);
+            let place = others.partition_point(|other| other.node() < number);
             let own_before = if place < start { 0 } else { own.len() };
             way.of_node(place + own_before)
         };
-        let numbers = (others[..start].iter().copied())
+        let numbers = (others[..start].iter().map(|other| other.node()))
             .chain(own_numbers.clone())
-            .chain(others[start..].iter().copied());
+            .chain(others[start..].iter().map(|other| other.node()));
         let mut graph = Outlines::empty(own.k());
         let mut known = Vec::with_capacity(others.len() + own.len());
         for number in numbers {
