@@ -164,17 +164,6 @@ fn refuse_foreign(output: &Path) -> Result<()> {
     )))
 }
 
-/// Refuses an output in a folder that is missing.
-pub fn keep_in_folder(output: &Path) -> Result<()> {
-    let folder = output.parent().unwrap_or(Path::new(""));
-    if folder.as_os_str().is_empty() || folder.is_dir() {
-        return Ok(());
-    }
-    let (output, folder) = (output.display(), folder.display());
-    let what = format!("cannot write {output}: there is no folder {folder}; make it first");
-    Err(Failure::new(Code::Output, what))
-}
-
 /// Refuses an output that is one of the inputs, two outputs of one name (what was read would be
 /// lost), two on standard output, and names of compressions that are not written.
 pub fn keep_apart<'a>(

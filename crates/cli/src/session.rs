@@ -192,10 +192,10 @@ impl Session {
         last: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Result<()> {
         let mut last = last.into_iter().chain(&self.report);
-        match self.is_first() {
-            true => last.try_for_each(|output| places::keep_in_folder(output)),
-            false => Ok(()),
+        if self.is_first() {
+            last.try_for_each(|output| gyrase_files::keep_in_folder(output))?;
         }
+        Ok(())
     }
 
     /// The folder for temporary files, made where it is missing.

@@ -36,7 +36,7 @@ pub use ordered::{Ordered, Stopped};
 pub use ordered_file::{
     Garbled, OrderedError, OrderedFile, OwnSegments, Placed, Segment, Spill, read_through,
 };
-pub use output::{OutputError, OutputFile};
+pub use output::{OutputError, OutputFile, keep_in_folder};
 pub use system::Confinement;
 pub use unfinished::remove_unfinished;
 pub use write_back::WriteBack;

@@ -301,16 +301,34 @@ fn open_locked(partial: &Path) -> io::Result<File> {
 
 /// Names the folder where it is the folder that is missing.
 pub(crate) fn without_folder(path: &Path, error: io::Error) -> io::Error {
-    match path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
-    {
-        Some(folder) => io::Error::new(
-            error.kind(),
-            format!("there is no folder {}; make it first", folder.display()),
-        ),
-        None => error,
+    match missing_folder(path) {
+        // Of what stands in its place the system tells more.
+        Some(what) if error.kind() != io::ErrorKind::NotADirectory => {
+            io::Error::new(error.kind(), what)
+        }
+        _ => error,
     }
+}
+
+/// Refuses a file in a folder that is missing, before there is anything to write.
+///
+/// # Errors
+/// There is no such folder.
+pub fn keep_in_folder(path: &Path) -> Result<(), OutputError> {
+    match missing_folder(path) {
+        None => Ok(()),
+        Some(what) => Err(OutputError {
+            path: path.to_path_buf(),
+            source: io::Error::new(io::ErrorKind::NotFound, what),
+        }),
+    }
+}
+
+/// What is said of the folder of a file that is missing.
+fn missing_folder(path: &Path) -> Option<String> {
+    let folder = path.parent()?;
+    let is_missing = !folder.as_os_str().is_empty() && !folder.is_dir();
+    is_missing.then(|| format!("there is no folder {}; make it first", folder.display()))
 }
 
 /// False when another process published or removed the file between our opening and our locking it:
