@@ -304,7 +304,7 @@ struct Census<'s> {
     cutters: [Cutter; 2],
     /// Letters of files, which decide what they stand for.
     counts: [u64; 256],
-    /// The first file whose letters leave no doubt.
+    /// What is known, or the first file whose letters leave no doubt; and its kind.
     first_sure: Option<(String, Molecule)>,
     digest: crc32fast::Hasher,
 }
@@ -346,7 +346,7 @@ impl<'s> Census<'s> {
             entries: Vec::new(),
             cutters: [Molecule::Protein, Molecule::Nucleotide].map(cutter),
             counts: [0; 256],
-            first_sure: None,
+            first_sure: known.map(|known| ("the database".into(), known)),
             digest: crc32fast::Hasher::new(),
         }
     }
@@ -517,18 +517,14 @@ impl<'s> Census<'s> {
             return Ok(());
         }
         let found = Molecule::of_counts(counts);
-        let (first, of_first) = match (self.known, &self.first_sure) {
-            (Some(known), _) => ("the database".into(), known),
-            (None, Some(first)) => first.clone(),
-            (None, None) => (source.name(), found),
-        };
-        if found == of_first {
-            self.first_sure = Some((first, found));
+        let sure = || (source.name(), found);
+        let (first, of_first) = self.first_sure.get_or_insert_with(sure);
+        if found == *of_first {
             return Ok(());
         }
         Err(SearchError::Database(SeqDbError::Mixed {
-            first,
-            of_first,
+            first: first.clone(),
+            of_first: *of_first,
             second: source.name(),
             of_second: found,
         }))

@@ -137,30 +137,8 @@ impl<'s> Aligner<'s> {
         self.search.subjects.residues(subject).len() / self.search.frames[1].step()
     }
 
-    /// A view of a stretch of a frame of the query and one of the subject.
+    /// A view of a window of what is translated, and of all of the other.
     fn view<'v>(
-        &self,
-        query: &'v [u8],
-        subject: usize,
-        [of_query, of_subject]: [&Range<usize>; 2],
-        frames: [i8; 2],
-    ) -> View<'v>
-    where
-        's: 'v,
-    {
-        let search = self.search;
-        let residues = search.subjects.residues(subject);
-        View {
-            query: &query[of_query.clone()],
-            subject: search.frames[1].read(residues, of_subject, frames[1]),
-            from: (of_query.start, of_subject.start),
-            lengths: (query.len(), self.told_length(subject)),
-            frames,
-        }
-    }
-
-    /// The same of a window of what is translated, and of all of the other.
-    fn view_of<'v>(
         &self,
         query: &'v [u8],
         subject: usize,
@@ -170,11 +148,19 @@ impl<'s> Aligner<'s> {
     where
         's: 'v,
     {
-        let ranges = match self.search.frames[0] {
-            Frames::Six(_) => [window, &(0..self.subject_length(subject, frames))],
-            _ => [&(0..query.len()), window],
+        let search = self.search;
+        let [of_query, of_subject] = match search.frames[0] {
+            Frames::Six(_) => [window.clone(), 0..self.subject_length(subject, frames)],
+            _ => [0..query.len(), window.clone()],
         };
-        self.view(query, subject, ranges, frames)
+        let residues = search.subjects.residues(subject);
+        View {
+            subject: search.frames[1].read(residues, &of_subject, frames[1]),
+            from: (of_query.start, of_subject.start),
+            query: &query[of_query],
+            lengths: (query.len(), self.told_length(subject)),
+            frames,
+        }
     }
 
     /// Residues of a frame of a subject.
@@ -426,7 +412,7 @@ impl<'s> Aligner<'s> {
             false => self.subject_length(subject, frames),
         };
         for (window, members) in windows(&ranges, whole) {
-            let view = self.view_of(residues, subject, &window, frames);
+            let view = self.view(residues, subject, &window, frames);
             let same = self.pairs.are_the_same(&view, &extended[members[0]]);
             self.pairs.hide_simple(&view.subject, same);
             let mut fitted = None;
@@ -525,8 +511,10 @@ impl<'s> Aligner<'s> {
 
     /// The alignments with a subject, with their steps.
     fn trace(&mut self, query: Query, mut found: Found) -> Hit {
-        for setting in 0..found.settings.len() {
-            self.find_steps(query, &mut found, setting);
+        if found.steps.iter().any(Option::is_none) {
+            for setting in 0..found.settings.len() {
+                self.find_steps(query, &mut found, setting);
+            }
         }
         let hsps = found.extended.iter().zip(found.steps);
         let hsps = hsps.map(|((one, setting), steps)| {
@@ -554,7 +542,7 @@ impl<'s> Aligner<'s> {
         let setting = &found.settings[number];
         let frame = self.search.frames[0].place_of(setting.frames[0]);
         let residues = query.frames.residues(query.first + frame);
-        let view = self.view_of(residues, found.subject, &setting.window, setting.frames);
+        let view = self.view(residues, found.subject, &setting.window, setting.frames);
         self.pairs.hide_simple(&view.subject, setting.same);
         self.adjust(&view, &setting.composed);
         for place in places {
