@@ -6,11 +6,11 @@ mod webhooks;
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 
 use crate::ServeError;
 use crate::config::ServiceLimits;
@@ -31,6 +31,9 @@ const ATTEMPTS: u64 = 4;
 /// Statements of SQL that a connection keeps: all that there are.
 const STATEMENTS: usize = 64;
 
+/// Ends that are told before those who wait for one hear of the first: who missed some looks.
+const ENDS: usize = 16;
+
 /// Jobs, and where changes of them are heard of.
 pub struct Store {
     path: PathBuf,
@@ -38,6 +41,7 @@ pub struct Store {
     /// Reads while the other waits for the disk.
     reader: Mutex<Connection>,
     changes: watch::Sender<u64>,
+    ends: broadcast::Sender<Arc<[String]>>,
     /// Keeps other services from the folder.
     _lock: File,
 }
@@ -135,6 +139,7 @@ impl Store {
             connection: Mutex::new(connection),
             reader: Mutex::new(reader),
             changes: watch::Sender::new(0),
+            ends: broadcast::Sender::new(ENDS),
             _lock: lock,
         };
         store.begin_again()?;
@@ -144,6 +149,11 @@ impl Store {
     /// Says each time that something changed.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
+    }
+
+    /// Says which jobs ended, each time that some did.
+    pub fn ends(&self) -> broadcast::Receiver<Arc<[String]>> {
+        self.ends.subscribe()
     }
 
     /// Accepts a job.
@@ -330,6 +340,10 @@ impl Store {
                 .try_for_each(|(id, outcome)| note(change, id, outcome))
         })?;
         self.tell();
+        // Nobody may wait for one.
+        let _ = self
+            .ends
+            .send(ended.iter().map(|(id, _)| id.clone()).collect());
         Ok(())
     }
 

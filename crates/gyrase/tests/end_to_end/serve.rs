@@ -446,6 +446,55 @@ fn the_log_has_no_sequences() {
 }
 
 #[test]
+fn a_request_may_wait_for_the_end_of_a_job() {
+    let place = Place::new();
+    place.write("refs", PROTEINS);
+    place.write("q.faa", PROTEINS);
+    let workers = ["--workers", "1", "--worker-memory", "100M"];
+    let args = [&["--db", "refs=refs", "--drain", "0"], &workers[..]].concat();
+    let service = Service::start(&place, &args);
+    let waits = |path: &str, seconds: u64| {
+        service.ask(
+            format!(
+                "GET {path} HTTP/1.1\r\nHost: here\r\nPrefer: wait={seconds}\r\n\
+                 Connection: close\r\n\r\n"
+            )
+            .as_bytes(),
+        )
+    };
+    let job = |id: &str| format!("/api/v1/jobs/{id}");
+    let result = |id: &str| job(id) + "/result";
+    let id = service.submit("database=refs", PROTEINS.as_bytes());
+    let found = waits(&result(&id), 50);
+    let expected = place.ok(&["-q", "search", "q.faa", "--db", "refs"]);
+    assert!(found.status == 200 && found.text() == expected, "{found:?}");
+    assert_eq!(waits(&job(&id), 50).json()["state"], "done");
+    assert_eq!(waits(&result("none"), 50).status, 404);
+
+    let signal = |signal: &str, process: u32| {
+        let mut kill = std::process::Command::new("kill");
+        let sent = kill.args([signal, &process.to_string()]).status();
+        assert!(sent.expect("there is kill").success());
+    };
+    let worker = workers_of(&service)[0];
+    signal("-STOP", worker);
+    let id = service.submit("database=refs", PROTEINS.as_bytes());
+    let late = waits(&result(&id), 1);
+    assert!(
+        late.status == 202 && late.head.contains("retry-after: "),
+        "{late:?}"
+    );
+    let at_the_end = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| waits(&job(&id), 50));
+        sleep(Duration::from_millis(300));
+        signal("-TERM", service.child.id());
+        waiting.join().expect("a request that is answered")
+    });
+    signal("-CONT", worker);
+    assert_eq!(at_the_end.json()["state"], "running");
+}
+
+#[test]
 fn a_service_that_is_full_says_when_to_come_back() {
     let place = Place::new();
     place.write("refs", PROTEINS);
@@ -464,7 +513,6 @@ fn a_service_that_is_full_says_when_to_come_back() {
     place.fails(&args, 4, &["the databases take"]);
 }
 
-/// Processes that a service started.
 /// The next request, answered with a status.
 fn hooked(listener: &TcpListener, status: &str) -> String {
     let (mut stream, _) = listener.accept().unwrap();
@@ -535,6 +583,7 @@ fn the_end_of_a_job_is_told_until_somebody_takes_it() {
     }
 }
 
+/// Processes that a service started.
 fn workers_of(service: &Service) -> Vec<u32> {
     let id = service.child.id();
     let tasks = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();

@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
-use axum::http::{Request, StatusCode};
+use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::app::App;
 use super::events::{Status, events};
 use super::fields::Fields;
+use super::prefer;
 use super::refusal::Refusal;
 use super::result::{self, Frame};
 use super::submit::submit_from;
@@ -128,8 +129,13 @@ async fn accepted(app: &Arc<App>, id: &str) -> Result<Response, Refusal> {
     Ok(response)
 }
 
-async fn status(State(app): State<Arc<App>>, Path(id): Path<String>) -> Result<Response, Refusal> {
-    told(StatusCode::OK, &Status::read(&app, &id)?)
+async fn status(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let job = prefer::job(&app, &id, &headers).await?;
+    told(StatusCode::OK, &Status::of(job, &app.engine)?)
 }
 
 fn told(code: StatusCode, status: &Status) -> Result<Response, Refusal> {
@@ -152,7 +158,7 @@ async fn download(
     Path(id): Path<String>,
     request: Request<Body>,
 ) -> Result<Response, Refusal> {
-    let job = result::job(&app, &id)?;
+    let job = prefer::job(&app, &id, request.headers()).await?;
     match job.state {
         JobState::Done => {}
         JobState::Failed => {

@@ -11,6 +11,7 @@ mod forms;
 mod metrics;
 mod outgoing;
 mod pages;
+mod prefer;
 mod refusal;
 mod result;
 mod server;
@@ -118,7 +119,7 @@ fn may_ask() -> Response<Body> {
         ("access-control-allow-methods", "GET, POST, DELETE"),
         (
             "access-control-allow-headers",
-            "authorization, content-type",
+            "authorization, content-type, prefer",
         ),
         ("access-control-max-age", "3600"),
     ];

@@ -218,9 +218,10 @@ pub fn about(engine: &Engine) -> String {
          In three commands:</p>\n\
          <pre>curl -s -F file=@queries.fa -F database={name} -F evalue=1e-5 ADDRESS/api/v1/jobs\n\
          curl -s ADDRESS/api/v1/jobs/ID\n\
-         curl -s -OJ 'ADDRESS/api/v1/jobs/ID/result?format=tsv'</pre>\n\
+         curl -s -OJ -H 'Prefer: wait=50' 'ADDRESS/api/v1/jobs/ID/result?format=tsv'</pre>\n\
          <p>Options have the names of <code>gyrase search</code>. The result answers with 202 \
-         until the job is done; <code>/events</code> tells its progress as server-sent events; \
+         until the job is done; with <code>Prefer: wait=50</code> it waits so many seconds for \
+         that. <code>/events</code> tells its progress as server-sent events; \
          <code>from</code> and <code>to</code> choose queries.</p>\n{reads}\
          <p>Programs that know NCBI's interface find it at <code>ADDRESS/Blast.cgi</code>:</p>\n\
          <pre>from Bio.Blast import NCBIWWW\n\
