@@ -41,7 +41,7 @@ pub use options::{NucleotideOptions, Strands};
 pub(crate) use scoring::NucleotideScoring;
 pub use seed::TemplateType;
 pub(crate) use word_index::WordIndex;
-pub(crate) use words::MASKED;
+pub(crate) use words::{KeptWords, MASKED};
 
 /// Letters of subjects at loci that are extended side by side.
 const LETTERS_AT_ONCE: usize = 1 << 21;
@@ -56,6 +56,8 @@ pub(crate) struct Nucleotides<'s> {
     /// The words of the subjects, where they are kept from one search to the next and the scoring
     /// [wants them](NucleotideScoring::wants_words).
     pub index: Option<&'s WordIndex>,
+    /// Where the words of the queries are kept for other subjects.
+    pub words: Option<&'s KeptWords>,
 }
 
 /// How a program of nucleotides scores.
@@ -135,11 +137,17 @@ impl Engine for Nucleotides<'_> {
         let (least, wanted): (Vec<i32>, Vec<i32>) = lengths.map(of_lengths).unzip();
         let mut found = Vec::new();
         for &seed in &setting.seeds {
+            let words = match self.words {
+                Some(kept) if setting.seeds.len() == 1 => {
+                    kept.of(queries, setting, seed, self.threads)
+                }
+                _ => Words::new(queries, setting, seed, self.threads).into(),
+            };
             let search = Search {
                 queries,
                 subjects: self.subjects,
                 scoring: self.scoring,
-                words: &Words::new(queries, setting, seed, self.threads),
+                words: &words,
                 least: &least,
                 wanted: &wanted,
                 most: most.checked_sub(found.len()).ok_or(Ended::TooMany)?,

@@ -14,7 +14,7 @@ use crate::exhaustive::Exhaustive;
 use crate::frames::Frames;
 use crate::indexes::Indexes;
 use crate::masks::QueryMasks;
-use crate::nucleotide::{self, NucleotideScoring, Nucleotides, scoring_of};
+use crate::nucleotide::{self, KeptWords, NucleotideScoring, Nucleotides, scoring_of};
 use crate::open::{OpenDatabase, Room};
 use crate::protein::{Proteins, Sensitivity};
 use crate::scoring::ScoringSystem;
@@ -83,6 +83,8 @@ pub(crate) struct Prepared {
     pub most: usize,
     /// Indexes of the subjects are kept from one batch of queries to the next, if that is of use.
     pub keeps_indexes: bool,
+    /// Words of the queries that were searched for last.
+    query_words: KeptWords,
     /// Memory with which all subjects are searched at once.
     enough: u64,
 }
@@ -182,6 +184,7 @@ impl Prepared {
             aside,
             most: (left / MATCH) as usize,
             keeps_indexes,
+            query_words: KeptWords::default(),
         })
     }
 
@@ -319,6 +322,7 @@ impl Prepared {
                 index: indexes
                     .filter(|_| scoring.wants_words())
                     .and_then(|indexes| indexes.words.get()),
+                words: indexes.map(|_| &self.query_words),
             }),
             (AnyScoring::Protein(scoring), Sensitivity::Exhaustive) => Box::new(Exhaustive {
                 subjects,

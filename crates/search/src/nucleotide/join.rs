@@ -32,6 +32,8 @@ const AT_ONCE: usize = 256;
 /// Keys that are looked up in an index at a time, and how many before their words are read.
 const KEYS_AT_ONCE: usize = 1 << 10;
 const KEYS_AHEAD: usize = 4;
+/// Keys whose words are about to be counted.
+const COUNTS_AHEAD: usize = 16;
 /// Pairs of words around which bases are asked for before they are read.
 const AHEAD: usize = 32;
 /// Bases that are gone through in the time in which a word is looked at by its place.
@@ -61,12 +63,16 @@ impl Search<'_> {
     /// are looked at sooner than all words of the subjects.
     fn few(&self, index: &WordIndex, bases: usize) -> Option<Vec<u32>> {
         let mut left = bases / BASES_OF_WORD;
+        let all: Vec<u32> = self.words.keys().map(|key| key as u32).collect();
         let mut keys = Vec::new();
-        for key in self.words.keys() {
-            let words = index.count(key);
+        for (number, &key) in all.iter().enumerate() {
+            if let Some(&later) = all.get(number + COUNTS_AHEAD) {
+                index.prefetch_start(later as usize);
+            }
+            let words = index.count(key as usize);
             left = left.checked_sub(words)?;
             if words > 0 {
-                keys.push(key as u32);
+                keys.push(key);
             }
         }
         Some(keys)

@@ -1,6 +1,7 @@
 //! Words of queries: every stretch of a few bases that is not masked, by its key.
 
 use std::ops::{Range, RangeInclusive};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gyrase_align::arch::{BEFORE, SIDE_LANES};
 use gyrase_align::packed::{Packed, WINDOW};
@@ -70,6 +71,30 @@ pub(super) struct Words {
     pub coarse: Option<Coarse>,
     /// The frame of the first code of each block.
     frames: Vec<u32>,
+}
+
+/// The words of the queries that were searched for last: they may be searched for in one fragment
+/// of a database after the other.
+#[derive(Default)]
+pub(crate) struct KeptWords(Mutex<Option<Arc<Words>>>);
+
+impl KeptWords {
+    /// The words of the frames of queries.
+    pub(super) fn of(
+        &self,
+        queries: &Sequences,
+        setting: &Setting,
+        seed: Seed,
+        threads: usize,
+    ) -> Arc<Words> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let are_same =
+            |words: &Arc<Words>| words.seed == seed && words.text == masked(queries, setting);
+        let same = kept.take().filter(are_same);
+        let words = same.unwrap_or_else(|| Arc::new(Words::new(queries, setting, seed, threads)));
+        *kept = Some(Arc::clone(&words));
+        words
+    }
 }
 
 impl Words {
