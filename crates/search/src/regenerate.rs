@@ -42,7 +42,7 @@ pub fn regenerate<E: From<SearchError>>(
     metadata.check_subjects(numbers.len() as u64, prepared.database.searched())?;
     let mut again = Again::new(&prepared, metadata, &numbers, &mut each)?;
     let summary = match prepared.whole.as_deref() {
-        Some(whole) => again.search(whole, 0..prepared.queries.len(), progress)?,
+        Some(whole) => again.answers(whole, 0..prepared.queries.len(), progress)?,
         None => parts::run(&prepared, &config.waiting, progress, &mut |answer| {
             again.give(answer, answer.subjects, |number| number)
         })?,
@@ -117,13 +117,24 @@ fn again_from_files<E: From<SearchError>>(
     };
     let source = Source::Files(Some(&numbers));
     let prepared = Prepared::new(&config, source, false, &Ok, progress)?;
+    let read = (prepared.whole()?, &numbers[..]);
+    give_read(&prepared, read, (metadata, queries), each)
+}
+
+/// Gives the answers of some queries again, with subjects that were read, by their numbers.
+fn give_read<E: From<SearchError>>(
+    prepared: &Prepared,
+    (read, numbers): (&Sequences, &[usize]),
+    of: (&SearchMetadata, Range<usize>),
+    each: Each<E>,
+) -> Result<(), E> {
     let subjects = Renumbered {
-        read: prepared.whole()?,
-        numbers: &numbers,
+        read,
+        numbers,
         database: &prepared.database,
     };
     let has = |number: usize| numbers.binary_search(&number).is_ok();
-    give_again(&prepared, (&subjects, &has), (metadata, queries), each)
+    give_again(prepared, (&subjects, &has), of, each)
 }
 
 /// Gives answers again by the alignments that metadata have, with subjects, and whether there is
@@ -249,8 +260,42 @@ impl<'r, E: From<SearchError>> Again<'r, E> {
         })
     }
 
+    /// Gives the answers of some queries with what was read: by their alignments, where these are
+    /// known.
+    pub fn answers(
+        &mut self,
+        whole: &Sequences,
+        queries: Range<usize>,
+        progress: &Progress,
+    ) -> Result<Summary, E> {
+        match self.metadata.asked.alignments {
+            true => self.align(whole, queries, progress),
+            false => self.search(whole, queries, progress),
+        }
+    }
+
+    /// Gives the answers of some queries by their alignments.
+    fn align(
+        &mut self,
+        whole: &Sequences,
+        queries: Range<usize>,
+        progress: &Progress,
+    ) -> Result<Summary, E> {
+        let mut summary = self.prepared.summary(queries.len());
+        progress.start_counting("align", summary.queries, "queries");
+        let of = (self.metadata, queries);
+        give_read(self.prepared, (whole, self.numbers), of, &mut |answer| {
+            progress.go_on().map_err(SearchError::from)?;
+            progress.advance(1);
+            summary.with_hits += u64::from(!answer.hits.is_empty());
+            summary.hits += answer.hits.len() as u64;
+            (self.each)(answer)
+        })?;
+        Ok(summary)
+    }
+
     /// Searches for each batch of some queries in what it needs of all that was read.
-    pub fn search(
+    fn search(
         &mut self,
         whole: &Sequences,
         queries: Range<usize>,

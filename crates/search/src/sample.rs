@@ -45,13 +45,16 @@ pub fn sample_regeneration(
     let source = Source::Files(Some(&numbers));
     let prepared = Prepared::new(config, source, false, &Ok, progress)?;
     let whole = prepared.whole()?;
-    let mut tried = Tried::default();
+    let mut tried = Tried {
+        has_alignments: metadata.asked.alignments,
+        ..Tried::default()
+    };
     let mut each = |answer: &QueryHits| tried.answer(report, answer);
     let mut again = Again::new(&prepared, metadata, &numbers, &mut each)?;
     let before = start.elapsed();
     let (mut sampled, all) = (0, weight(metadata, 0..metadata.answers().len()));
     for batch in spread(small_batches(&prepared)) {
-        again.search(whole, batch.clone(), progress)?;
+        again.answers(whole, batch.clone(), progress)?;
         sampled += weight(metadata, batch);
         if start.elapsed() > within {
             break;
@@ -92,6 +95,8 @@ fn spread(batches: Vec<Range<usize>>) -> Vec<Range<usize>> {
 /// What was made so far.
 #[derive(Default)]
 struct Tried {
+    /// Metadata have alignments.
+    has_alignments: bool,
     bytes: u64,
     /// Of what stands behind the last answer.
     bytes_behind: u64,
@@ -103,7 +108,7 @@ impl Tried {
         let start = Instant::now();
         std::hint::black_box(record(&Answer {
             subjects: answer.needed(),
-            alignments: None,
+            alignments: self.has_alignments.then(|| answer.hits.to_vec()),
             digest: answer.digest(),
         }));
         self.making += start.elapsed();

@@ -130,7 +130,7 @@ fn any_shares_give_the_same_bytes() {
                 "{program:?}, {workers} workers"
             );
             assert!(!place.0.path().join("waiting").exists());
-            let metadata = ReportFormat::metadata_with_alignments(Vec::new());
+            let metadata = ReportFormat::metadata(Vec::new(), true);
             let metadata = merged(&divided, &config, &found, metadata);
             let text = again(&divided, &config, &metadata, "0");
             assert!(text == expected.as_bytes(), "{program:?} again");

@@ -21,9 +21,9 @@ fn about(config: &Config) -> About {
     }
 }
 
-/// The metadata of a search.
-fn metadata(place: &Place, config: &Config) -> PathBuf {
-    let format = ReportFormat::metadata(vec!["--top=3".into()]);
+/// The metadata of a search, with alignments or without.
+fn metadata(place: &Place, config: &Config, alignments: bool) -> PathBuf {
+    let format = ReportFormat::metadata(vec!["--top=3".into()], alignments);
     let path = place.0.path().join("hits.gym");
     std::fs::write(&path, written(config, format)).unwrap();
     path
@@ -44,7 +44,7 @@ fn written(config: &Config, format: ReportFormat) -> Vec<u8> {
 
 /// The report that metadata with alignments make in an open database, of all queries but the first.
 fn told(config: &Config, format: &str) -> String {
-    let metadata = ReportFormat::metadata_with_alignments(Vec::new());
+    let metadata = ReportFormat::metadata(Vec::new(), true);
     let metadata = written(config, metadata);
     let metadata = SearchMetadata::of_bytes(&config.queries[0], &metadata).unwrap();
     let (files, progress) = (config.subjects.clone(), Progress::default());
@@ -135,16 +135,21 @@ fn any_report_is_made_again() {
             overhang: 0.1,
             score_edge: 0.1,
         });
-        let found = SearchMetadata::read(&metadata(&place, &config)).unwrap();
-        assert_eq!(found.parameters(), ["--top=3"]);
-        assert_eq!(found.program(), Some(program));
+        let read = |alignments| SearchMetadata::read(&metadata(&place, &config, alignments));
+        let both = [false, true].map(|alignments| read(alignments).unwrap());
+        for found in &both {
+            assert_eq!(found.parameters(), ["--top=3"]);
+            assert_eq!(found.program(), Some(program));
+        }
         for format in formats {
             let expected = report(&config, format).unwrap();
-            let made = again(&config, &found, format).unwrap();
-            assert!(
-                made == expected,
-                "{program:?}, round {round}, format {format}"
-            );
+            for found in &both {
+                let made = again(&config, found, format).unwrap();
+                assert!(
+                    made == expected,
+                    "{program:?}, round {round}, format {format}"
+                );
+            }
         }
         let rest = without_first(&place, &config);
         let told = told(&config, formats[0]);
@@ -172,11 +177,14 @@ fn files_of_version_1_are_read() {
 fn a_database_that_the_memory_does_not_take_is_searched_in_parts() {
     let place = Place::new();
     let mut config = made(&place, Program::Blastp);
-    let (found, expected) = (metadata(&place, &config), report(&config, "5").unwrap());
-    let found = SearchMetadata::read(&found).unwrap();
+    let expected = report(&config, "5").unwrap();
+    let read = |alignments| SearchMetadata::read(&metadata(&place, &config, alignments));
+    let [found, with_alignments] = [false, true].map(|alignments| read(alignments).unwrap());
     config.threads = 1;
     config.memory = (16 << 20) + (420 << 10);
-    assert!(again(&config, &found, "5").unwrap() == expected);
+    for found in [&found, &with_alignments] {
+        assert!(again(&config, found, "5").unwrap() == expected);
+    }
     config.sensitivity = Sensitivity::Exhaustive;
     assert!(matches!(
         again(&config, &found, "5"),
@@ -188,7 +196,9 @@ fn a_database_that_the_memory_does_not_take_is_searched_in_parts() {
 fn other_inputs_and_damaged_files_are_refused() {
     let place = Place::new();
     let config = made(&place, Program::Blastp);
-    let path = metadata(&place, &config);
+    let with_alignments = metadata(&place, &config, true);
+    let with_alignments = SearchMetadata::read(&with_alignments).unwrap();
+    let path = metadata(&place, &config, false);
     let found = SearchMetadata::read(&path).unwrap();
     let other = |queries: bool, from: &str, to: &str| {
         let mut config = config.clone();
@@ -200,7 +210,10 @@ fn other_inputs_and_damaged_files_are_refused() {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains(from));
         *path = place.write("other.faa", &text.replacen(from, to, 1));
-        again(&config, &found, "6").unwrap_err().to_string()
+        let [told, same] = [&found, &with_alignments]
+            .map(|found| again(&config, found, "6").unwrap_err().to_string());
+        assert_eq!(told, same);
+        told
     };
     let told = other(true, ">alone\n", ">alone\nA");
     assert!(

@@ -103,7 +103,7 @@ impl<'b> Answers<'b> {
 
 fn metadata_report(job: &Job, about: &About) -> Report {
     Report::new(
-        ReportFormat::metadata_with_alignments(job.options.clone()),
+        ReportFormat::metadata(job.options.clone(), true),
         about.clone(),
     )
 }

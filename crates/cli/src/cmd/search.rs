@@ -98,6 +98,11 @@ pub struct Search {
     #[arg(long, value_name = "FILE", conflicts_with = "why")]
     metadata: Option<PathBuf>,
 
+    /// Keep all alignments in --metadata too: these get larger, and gyrase regenerate makes reports
+    /// without a search
+    #[arg(long, requires = "metadata")]
+    metadata_alignments: bool,
+
     /// Say what becomes of this query and this subject, step by step, and search no more
     #[arg(long, num_args = 2, value_names = ["QUERY", "SUBJECT"])]
     why: Vec<String>,
@@ -161,7 +166,7 @@ impl Search {
         self.check_metadata(session)?;
         if self.output.is_none() && self.metadata.is_some() {
             self.output = self.metadata.take();
-            self.format = metadata_format(session);
+            self.format = metadata_format(session, self.metadata_alignments);
         }
         let config = self.config(session)?;
         if let [query, subject] = &self.why[..] {
@@ -268,7 +273,10 @@ impl Search {
         find: impl FnOnce(&Progress, Each) -> Result<Summary>,
     ) -> Result<Summary> {
         let beside = self.metadata.as_deref().map(|path| {
-            let metadata = Report::new(metadata_format(session), self.about());
+            let metadata = Report::new(
+                metadata_format(session, self.metadata_alignments),
+                self.about(),
+            );
             (metadata, path)
         });
         let mut written = vec![(report, self.place()?)];

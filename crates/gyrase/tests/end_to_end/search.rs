@@ -531,6 +531,11 @@ fn a_report_is_made_of_metadata_where_a_replica_is() {
     let again = ["regenerate", "hits.gym", "q.faa", "--db"];
     let made = place.ok(&[&["-q"], &again[..], &["replica.gysd"]].concat());
     assert_eq!(made.as_bytes(), place.read("hits.xml"));
+    let kept = ["--metadata", "all.gym", "--metadata-alignments"];
+    place.ok(&[&asked[..], &kept].concat());
+    let again_by = ["-q", "regenerate", "all.gym", "q.faa", "--db"];
+    let made = place.ok(&[&again_by[..], &["replica.gysd"]].concat());
+    assert_eq!(made.as_bytes(), place.read("hits.xml"));
     let table = place.ok(&[&["-q"], &again[..], &["replica.gysd", "--format", "6"]].concat());
     assert_eq!(first(&table), ["p1", "p2", "p3"]);
     place.write("other.faa", PROTEINS.replacen("MRVLSW", "MRVLAW", 1));
@@ -542,6 +547,7 @@ fn a_report_is_made_of_metadata_where_a_replica_is() {
     };
     let differs = "of query p1 this database gives another answer";
     refused(&[&again[..], &["other.faa"]].concat(), 2, differs);
+    refused(&[&again_by[1..], &["other.faa"]].concat(), 2, differs);
     let size = "of 4 sequences, 240 letters; here are 8 sequences";
     refused(&[&again[..], &["refs.faa", "refs.faa"]].concat(), 2, size);
     let queries = ["regenerate", "hits.gym", "refs.faa", "--db", "refs.faa"];

@@ -123,14 +123,9 @@ fn table<'w>(
 
 impl ReportFormat {
     /// [`SearchMetadata`](crate::SearchMetadata) of a search with these parameters, in the caller's
-    /// words.
-    pub fn metadata(parameters: Vec<String>) -> ReportFormat {
-        ReportFormat(Kind::Metadata(parameters, false))
-    }
-
-    /// The same with all alignments: whoever has the database open makes reports without a search.
-    pub fn metadata_with_alignments(parameters: Vec<String>) -> ReportFormat {
-        ReportFormat(Kind::Metadata(parameters, true))
+    /// words. With all alignments whoever has the database makes reports without a search.
+    pub fn metadata(parameters: Vec<String>, alignments: bool) -> ReportFormat {
+        ReportFormat(Kind::Metadata(parameters, alignments))
     }
 
     /// Whether names of taxa stand in it.
