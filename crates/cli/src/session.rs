@@ -172,26 +172,40 @@ impl Session {
     }
 
     /// Refuses an output, report and trace among them, that is one of the inputs, or two outputs of
-    /// one name.
+    /// one name; and a report in a folder that is missing, which the run does not make.
     pub fn keep_apart<'a>(
         &'a self,
         inputs: impl IntoIterator<Item = &'a PathBuf>,
         outputs: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Result<()> {
-        let own = self
-            .report
-            .iter()
-            .chain(self.trace.iter().map(|(_, path)| path));
-        places::keep_apart(inputs, outputs.into_iter().chain(own))
+        let outputs: Vec<&PathBuf> = outputs.into_iter().collect();
+        let own = self.written_beside();
+        places::keep_apart(inputs, outputs.iter().copied().chain(own))?;
+        let is_made = |report: &&PathBuf| {
+            let is_beside = |output: &&PathBuf| report.parent() == output.parent();
+            let makes = |output: &&PathBuf| report.starts_with(output) || is_beside(output);
+            outputs.iter().any(makes)
+        };
+        self.keep_in_folders(self.report.as_ref().filter(|report| !is_made(report)))
     }
 
-    /// Refuses what the first process writes when all else is done, the report among it, where its
-    /// folder is missing.
+    /// Refuses a report or a trace of the name of the other, or of what is printed.
+    pub fn keep_own_apart(&self, printed: Option<&PathBuf>) -> Result<()> {
+        places::keep_apart([], printed.into_iter().chain(self.written_beside()))
+    }
+
+    /// What the session writes of any run.
+    fn written_beside(&self) -> impl Iterator<Item = &PathBuf> {
+        let traces = self.trace.iter().map(|(_, path)| path);
+        self.report.iter().chain(traces)
+    }
+
+    /// Refuses what the first process writes when all else is done, where its folder is missing.
     pub fn keep_in_folders<'a>(
         &'a self,
         last: impl IntoIterator<Item = &'a PathBuf>,
     ) -> Result<()> {
-        let mut last = last.into_iter().chain(&self.report);
+        let mut last = last.into_iter();
         if self.is_first() {
             last.try_for_each(|output| gyrase_files::keep_in_folder(output))?;
         }

@@ -92,13 +92,13 @@ pub fn run(
     let workers = config.workers.as_ref();
     let sharing = workers.map(|workers| databases.sharing(workers));
     let sharing = sharing.transpose()?;
+    let listener = listen(config.listen)?;
+    let own = config.metrics.map(listen).transpose()?;
     let store = Arc::new(Store::open(&config.jobs)?);
     let scratch = emptied(scratch_folder(&config.jobs))?;
     // A store that fails knows nothing: then nothing is removed.
     ReadFolder::remove_unknown(&config.jobs, |id| !matches!(store.job(id), Ok(None)));
     progress.start("serve", 0);
-    let listener = listen(config.listen)?;
-    let own = config.metrics.map(listen).transpose()?;
     ready(
         listener.local_addr()?,
         own.as_ref().map(TcpListener::local_addr).transpose()?,

@@ -6,7 +6,7 @@ use gyrase_fabric::World;
 use gyrase_work::Progress;
 
 use crate::doubling::{Sorting, Spread, TextBlock, round_memory, survey};
-use crate::error::{BASE, Error, admit};
+use crate::error::{BASE_OF_RANK, Error, admit};
 use crate::gysa::{GysaFacts, write_in};
 use crate::numbers::NumberArray;
 use crate::texts::Letters;
@@ -18,7 +18,7 @@ const FIRST: u64 = 28;
 /// Bytes of memory that each process takes at least to sort texts of so many letters.
 pub fn sorting_memory_of_each(letters: u64, ranks: usize) -> u64 {
     let own = letters.div_ceil(ranks as u64);
-    2 * BASE + FIRST * own + NumberArray::bytes(3 * own, letters)
+    BASE_OF_RANK + FIRST * own + NumberArray::bytes(3 * own, letters)
 }
 
 /// The same where every letter is part of a long repeat: the most that each takes.

@@ -102,4 +102,7 @@ pub(crate) fn admit(what: &'static str, needed: u64, memory: u64) -> Result<(), 
 }
 
 /// Bytes that a run takes beside what grows with its texts: the program, batches, buffers.
-pub(crate) const BASE: u64 = 48 << 20;
+pub(crate) const BASE: u64 = 24 << 20;
+
+/// The same of a process that is one of several, with what MPI takes.
+pub(crate) const BASE_OF_RANK: u64 = 96 << 20;

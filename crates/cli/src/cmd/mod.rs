@@ -168,7 +168,7 @@ impl Command {
 /// Runs a verb.
 pub fn run(command: Command, session: &Session) -> Result<()> {
     let printed = command.prints().then(places::standard_output);
-    session.keep_apart([], printed)?;
+    session.keep_own_apart(printed)?;
     match command {
         Command::Count(verb) => verb.run(session),
         Command::Kmers(verb) => verb.run(session),

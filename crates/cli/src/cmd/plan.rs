@@ -159,7 +159,7 @@ fn table(plan: &Prediction, config: &Config) -> Table {
         most: Some(plan.memory),
     };
     table.memory(memory, config.memory, plan.bases.most.is_none());
-    table.row("least memory", bytes(plan.least_memory));
+    table.row("least --memory", bytes(plan.least_memory));
     match plan.tmp.most {
         Some(_) => table.temporary(plan.tmp, &config.tmp),
         None => table.row("temporary disk", of_a_pipe(plan, config)),

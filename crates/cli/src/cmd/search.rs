@@ -225,7 +225,6 @@ impl Search {
             .chain(&self.db)
             .chain(&self.taxa.taxonomy);
         session.keep_apart(inputs.clone(), &self.output)?;
-        session.keep_in_folders([])?;
         if inputs.filter(|path| path.as_os_str() == "-").count() > 1 {
             return Err(Failure::usage(
                 "standard input can be read once: name a file for the queries or for --db",

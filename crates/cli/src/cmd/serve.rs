@@ -212,7 +212,7 @@ impl Serve {
             table.row("  in memory", bytes(plan.bytes));
         }
         table.row("memory", format!("{} allowed", bytes(config.memory)));
-        table.row("least memory", bytes(plan.least_memory));
+        table.row("least --memory", bytes(plan.least_memory));
         if let Some(workers) = &config.workers {
             let (all, each) = (workers.commands.len(), bytes(workers.memory));
             table.row("workers", format!("{all}, with {each} for fragments each"));

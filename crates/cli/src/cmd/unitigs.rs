@@ -87,7 +87,6 @@ impl Unitigs {
             self.lists().iter().chain(inputs),
             [or_standard_output(&self.output)],
         )?;
-        session.keep_in_folders([])?;
         if let KmersOf::Databases { paths, .. } = &config.kmers {
             note_databases(paths, session)?;
         }
@@ -149,7 +148,7 @@ impl Unitigs {
             table.row("k-mers", format!("at most {}", grouped(most)));
         }
         table.memory(plan.memory, config.memory, plan.kmers.most.is_none());
-        table.row("least memory", bytes(plan.least_memory));
+        table.row("least --memory", bytes(plan.least_memory));
         table.temporary(plan.tmp, &config.tmp);
         table.time(plan.seconds, "");
         table.print()

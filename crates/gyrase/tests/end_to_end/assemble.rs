@@ -186,7 +186,7 @@ fn what_cannot_be_assembled_is_refused() {
     assert!(
         place
             .ok(&["plan", "assemble", "r_1.fq"])
-            .contains("least memory")
+            .contains("least --memory")
     );
     std::fs::create_dir(place.path("held")).unwrap();
     place.write("held/thesis.tex", "mine");

@@ -199,7 +199,7 @@ fn the_plan_promises_what_a_run_takes() {
     let plan = place.ok(&[&["plan"], &build[..]].concat());
     for row in [
         "letters",
-        "least memory",
+        "least --memory",
         "temporary disk  none",
         "output",
         "time",

@@ -319,7 +319,7 @@ fn a_plan_of_a_search_holds() {
         "queries",
         "database",
         "memory",
-        "least memory",
+        "least --memory",
         "output",
         "time",
     ] {

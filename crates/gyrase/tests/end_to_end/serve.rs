@@ -507,6 +507,18 @@ fn a_service_that_is_full_says_when_to_come_back() {
             "{answer:?}"
         );
     }
+    let service = Service::start(&place, &["--db", "refs=refs"]);
+    let taken = [
+        "serve",
+        "--db",
+        "refs=refs",
+        "--jobs",
+        "more",
+        "--listen",
+        &service.address,
+    ];
+    place.fails(&taken, 5, &["cannot listen at"]);
+    assert!(!place.path("more").exists());
     place.fails(&["serve", "--db", "refs"], 1, &["write NAME=..."]);
     std::fs::remove_dir_all(place.path("gyrase-jobs")).unwrap();
     let args = ["serve", "--db", "refs=refs", "--memory", "1M"];

@@ -93,18 +93,26 @@ fn what_is_written_last_is_refused_first_where_its_folder_is_missing() {
     }
     let assemble = ["assemble", "r.fa", "-o", "nowhere/asm"];
     place.fails(&assemble, 6, &["there is no folder nowhere; make it first"]);
-    for more in [["search", "--db", "r.fa"], ["unitigs", "-k", "5"]] {
-        let [verb, option, value] = more;
-        let words = [
-            verb,
-            "r.fa",
-            option,
-            value,
-            "-o",
-            "r.out",
-            "--report",
-            "nowhere/r.json",
-        ];
+    for words in [
+        "search r.fa --db r.fa -o r.out",
+        "unitigs r.fa -k 5 -o r.out",
+        "repeats r.fa -l 5 -o r.out",
+        "assemble r.fa -o asm",
+        "plan count r.fa -k 5",
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let words = [&words[..], &["--report", "nowhere/r.json"]].concat();
         place.fails(&words, 6, &["there is no folder nowhere; make it first"]);
     }
+    // A folder that the run makes is there once the report is written.
+    place.ok(&[
+        "-q",
+        "assemble",
+        "r.fa",
+        "-o",
+        "asm",
+        "--report",
+        "asm/r.json",
+    ]);
+    assert!(place.path("asm/r.json").exists());
 }

@@ -558,7 +558,7 @@ fn the_plan_comes_before_the_first_byte() {
     for row in [
         "bases",
         "memory",
-        "least memory",
+        "least --memory",
         "temporary disk  none",
         "time",
     ] {

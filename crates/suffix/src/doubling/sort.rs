@@ -6,7 +6,7 @@ use gyrase_work::Progress;
 use super::block::{Dealt, Line, TextBlock};
 use super::minima::Minima;
 use super::sample_sort::{gathered, send, sort_among, word_of};
-use crate::error::{BASE, Error, admit};
+use crate::error::{BASE_OF_RANK, Error, admit};
 use crate::numbers::{NARROW, NumberArray, WIDE, number_width};
 
 /// Bytes for each suffix that is not alone in its bucket: its place, the bucket by which it goes,
@@ -16,7 +16,7 @@ const UNRESOLVED: u64 = 8 + 16 + 48;
 /// Bytes of memory that a round takes in a process that has `own` of the letters, and that many
 /// suffixes that are not alone in their buckets.
 pub(crate) fn round_memory(letters: u64, own: u64, unresolved: u64) -> u64 {
-    2 * BASE + own + NumberArray::bytes(3 * own, letters) + UNRESOLVED * unresolved
+    BASE_OF_RANK + own + NumberArray::bytes(3 * own, letters) + UNRESOLVED * unresolved
 }
 
 /// The block of the suffix array that a process has.

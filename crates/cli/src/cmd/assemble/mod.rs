@@ -129,7 +129,7 @@ impl Assemble {
         let mut table = Table::default();
         table.row("bases", shown(plan.bases, grouped));
         table.memory(plan.memory, config.memory, false);
-        table.row("least memory", shown(plan.least_memory, bytes));
+        table.row("least --memory", shown(plan.least_memory, bytes));
         table.print()?;
         Ok(plan.admit(&config)?)
     }

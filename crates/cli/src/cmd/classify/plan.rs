@@ -80,7 +80,7 @@ fn table(prediction: &Prediction, databases: u64, session: &Session) -> Table {
     if let Some(memory) = prediction.memory {
         table.memory(Estimate::exactly(memory), session.memory, unknown);
     }
-    table.row("least memory", bytes(prediction.least_memory));
+    table.row("least --memory", bytes(prediction.least_memory));
     if let Some(plan) = prediction.plan {
         table.row("passes", format!("{} over the reads", plan.passes));
         table.row(

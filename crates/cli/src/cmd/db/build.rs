@@ -143,7 +143,6 @@ impl Build {
             files.iter().chain(&self.map).chain([&self.taxonomy]),
             [&output],
         )?;
-        session.keep_in_folders([])?;
         let taxonomy = gyrase_taxonomy::files(&self.taxonomy);
         session.same_files(taxonomy.into_iter().chain(self.map.iter().cloned()))?;
         let taxa = Taxa::read(&self.taxonomy, &self.map, &files, session)?;

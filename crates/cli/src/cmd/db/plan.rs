@@ -125,7 +125,7 @@ fn tell(
         session.memory,
         letters.most.is_none(),
     );
-    table.row("least memory", bytes(least));
+    table.row("least --memory", bytes(least));
     table.temporary(tmp, &session.tmp);
     table.output(output);
     table.time(seconds, "");
@@ -149,7 +149,7 @@ fn tell_change((plan, least): (ChangePlan, u64), session: &Session) -> Result<()
     let mut table = Table::default();
     table.row("references", grouped(targets as u64));
     table.memory(Estimate::exactly(memory), session.memory, false);
-    table.row("least memory", bytes(least));
+    table.row("least --memory", bytes(least));
     table.output(output);
     table.print()
 }

@@ -145,7 +145,8 @@ impl Export {
                 "only a text can go to standard output; -o names a file",
             ));
         }
-        session.keep_apart([&config.input], &outputs(&config))?;
+        let outputs = outputs(&config);
+        session.keep_apart([&config.input], &outputs)?;
         note_databases(slice::from_ref(&config.input), session)?;
         let made = session.shown(|progress| exchange::export(&config, progress))?;
         session.note("inputs", config.input.display().to_string());
@@ -158,7 +159,11 @@ impl Export {
             things(made.written, "k-mer"),
             words::time(session.elapsed()),
         );
-        tracing::info!("{written} written to {}, {time}", config.output.display());
+        let outputs: Vec<String> = outputs
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        tracing::info!("{written} written to {}, {time}", outputs.join(" and "));
         Ok(())
     }
 

@@ -40,7 +40,7 @@ impl Search {
         );
         table.memory(plan.memory, session.memory, plan.memory.most.is_none());
         if let Some(least) = plan.least_memory {
-            table.row("least memory", bytes(least));
+            table.row("least --memory", bytes(least));
         }
         table.temporary(plan.temporary, &session.tmp);
         table.output(plan.output);
