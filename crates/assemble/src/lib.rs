@@ -67,6 +67,7 @@ mod rolling;
 mod run;
 mod scaffold;
 mod shared_text;
+mod shares;
 mod solid;
 mod stage;
 mod starts;

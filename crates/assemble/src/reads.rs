@@ -1,8 +1,9 @@
 //! The reads of a run, packed: what every step behind the counting reads. They are in memory, and
 //! where they take more than their part of it in a file without a name.
 //!
-//! Several processes read all of them, and each keeps the batches that it is dealt: no process has
-//! all reads. What is told of their number and lengths is told of all.
+//! Several processes [share](crate::shares) files of plain FASTQ; of others each process reads all,
+//! and keeps the batches that it is dealt. No process has all reads. What is told of their number
+//! and lengths is told of all.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use gyrase_work::{Checking, Feed, Fetching, Progress, in_order};
 
 use crate::config::{AssemblyError, Config, Library};
 use crate::foreign::{AdapterReads, count_adapters};
+use crate::shares::{everywhere, share_of};
 
 /// The code of a letter that is no base.
 pub const NONE: u8 = 4;
@@ -247,6 +249,23 @@ impl<'w> Reads<'w> {
         world: &'w dyn World,
         progress: &Progress,
     ) -> Result<Reads<'w>, AssemblyError> {
+        let shared = world.ranks() > 1;
+        match Reads::load_by(config, world, progress, shared)? {
+            Some(reads) => Ok(reads),
+            None => {
+                let reads = Reads::load_by(config, world, progress, false)?;
+                Ok(reads.expect("what is not shared is read, or its error is told"))
+            }
+        }
+    }
+
+    /// Reads all libraries, `shared` or not; nothing where something is wrong with a share.
+    fn load_by(
+        config: &Config,
+        world: &'w dyn World,
+        progress: &Progress,
+        shared: bool,
+    ) -> Result<Option<Reads<'w>>, AssemblyError> {
         let root = folder(config);
         let overflow = Overflow {
             room: room_for_reads(config.memory),
@@ -259,9 +278,18 @@ impl<'w> Reads<'w> {
                 *block = packed(batches);
                 Ok(())
             };
-            in_order(
+            let share = match shared {
+                true => share_of(library, world)?,
+                false => None,
+            };
+            let is_share = share.is_some();
+            let dealt = match share {
+                Some(source) => Dealt::all(source),
+                None => Dealt::new(open(library)?, world),
+            };
+            let read = in_order(
                 config.threads,
-                Dealt::new(open(library)?, world),
+                dealt,
                 progress,
                 || (),
                 pack,
@@ -269,10 +297,15 @@ impl<'w> Reads<'w> {
                     progress.add_reads(block.lengths.len() as u64);
                     Ok(reads.add(std::mem::take(block))?)
                 },
-            )?;
+            );
+            if !is_share {
+                read?;
+            } else if everywhere(world, read.ok())?.is_none() {
+                return Ok(None);
+            }
         }
         reads.agree()?;
-        Ok(reads)
+        Ok(Some(reads))
     }
 
     fn none(world: &'w dyn World, overflow: Overflow) -> Reads<'w> {
@@ -465,6 +498,17 @@ struct Dealt {
 }
 
 impl Dealt {
+    /// All batches of a source that no other process reads.
+    fn all(source: Source) -> Dealt {
+        Dealt {
+            source,
+            rank: 0,
+            ranks: 1,
+            next: 0,
+            check: None,
+        }
+    }
+
     fn new(source: Source, world: &dyn World) -> Dealt {
         let check = source.checking().filter(|_| world.ranks() > 1);
         Dealt {

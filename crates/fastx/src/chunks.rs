@@ -503,7 +503,7 @@ impl<'c> Plain<'c> {
 
 /// The first record start among the bytes of a file. The text holds the byte before them, and all
 /// of them that were looked at.
-fn find_record(
+pub(crate) fn find_record(
     file: &File,
     ranges: &Ranges,
     bytes: Range<u64>,

@@ -268,7 +268,12 @@ impl std::fmt::Debug for Inputs {
 }
 
 /// The byte ranges of a plain file, where it can be read so.
-fn plain_ranges(index: usize, looked: &Looked, serial: bool, options: &Options) -> Option<Ranges> {
+pub(crate) fn plain_ranges(
+    index: usize,
+    looked: &Looked,
+    serial: bool,
+    options: &Options,
+) -> Option<Ranges> {
     let Input {
         format,
         size,

@@ -16,6 +16,8 @@ pub struct PairedReader {
     /// None when the mates are interleaved in one file.
     second: Option<Side>,
     pairs: u64,
+    /// Pairs after which nothing is read.
+    most: u64,
 }
 
 /// A reader and the records that still wait for their mates.
@@ -24,6 +26,8 @@ struct Side {
     reader: Reader,
     batch: Batch,
     taken: usize,
+    /// Records that come before the first one that is wanted.
+    left_out: u64,
     /// Records that the last reading brought.
     brought: usize,
     /// Nothing more is to be read.
@@ -47,6 +51,7 @@ impl Side {
             reader,
             batch: Batch::default(),
             taken: 0,
+            left_out: 0,
             brought: 0,
             done: false,
             error: None,
@@ -59,6 +64,9 @@ impl Side {
     fn waiting(&mut self) -> Result<usize, Error> {
         if !self.done && 2 * self.left() <= self.brought {
             self.read();
+            while !self.done && self.left() == 0 && self.brought > 0 {
+                self.read();
+            }
         }
         match self
             .error
@@ -89,7 +97,8 @@ impl Side {
         }
         brought.records.rotate_right(left);
         self.spare = std::mem::replace(&mut self.batch, brought);
-        self.taken = 0;
+        self.taken = self.left_out.min(self.batch.records.len() as u64) as usize;
+        self.left_out -= self.taken as u64;
     }
 
     /// Moves `count` waiting records to a batch without records. The fewer are copied: those that
@@ -130,6 +139,7 @@ impl PairedReader {
             first,
             second: Some(second),
             pairs: 0,
+            most: u64::MAX,
         })
     }
 
@@ -139,7 +149,18 @@ impl PairedReader {
             first: Side::of(first),
             second: Some(Side::of(second)),
             pairs: 0,
+            most: u64::MAX,
         }
+    }
+
+    /// Reads so many pairs of two readers of whole records, of which the second brings some records
+    /// first that are left out.
+    pub fn of_share(first: Reader, second: Reader, left_out: u64, pairs: u64) -> PairedReader {
+        let mut reader = PairedReader::of(first, second);
+        reader.most = pairs;
+        let mates = reader.second.iter_mut();
+        mates.for_each(|mates| mates.left_out = left_out);
+        reader
     }
 
     /// Opens a file in which every record is followed by its mate.
@@ -151,6 +172,7 @@ impl PairedReader {
             first: Side::open(path, options)?,
             second: None,
             pairs: 0,
+            most: u64::MAX,
         })
     }
 
@@ -215,11 +237,15 @@ impl PairedReader {
         // What is swapped for batches that wait keeps its text, which is written over.
         first.records.clear();
         second.records.clear();
-        let Some(mates) = &mut self.second else {
+        let left = self.most - self.pairs;
+        let Some(mates) = self.second.as_mut().filter(|_| left > 0) else {
             return Ok(false);
         };
         let waiting = (self.first.waiting()?, mates.waiting()?);
-        let count = waiting.0.min(waiting.1);
+        let count = waiting
+            .0
+            .min(waiting.1)
+            .min(usize::try_from(left).unwrap_or(usize::MAX));
         if count == 0 && waiting != (0, 0) {
             let (longer, shorter) = if waiting.0 > 0 {
                 (&self.first, &*mates)

@@ -7,6 +7,7 @@ use gyrase_fastx::Error;
 use crate::chunks::read_in_chunks;
 use crate::harness::{Summary, compressed, read_in_order, read_parallel};
 use crate::oracle;
+use crate::shares::check_shares;
 
 const BATCHES: [usize; 4] = [64, 97, 333, 1 << 20];
 
@@ -69,6 +70,7 @@ fn valid_files_are_read_alike_in_every_way() {
                 let records = read_in_order(&path, batch_bytes)
                     .unwrap_or_else(|error| panic!("{at}: {error}"));
                 assert!(records == want, "{at}: other records");
+                check_shares(&path, batch_bytes, Some(&want));
                 for (k, summary) in &summaries {
                     for threads in [1, 3] {
                         let found = read_parallel(&path, *k, batch_bytes, threads);
@@ -114,6 +116,7 @@ fn invalid_files_are_refused_with_the_same_words_in_every_way() {
             for batch_bytes in BATCHES {
                 let at = format!("{} {compression} in batches of {batch_bytes}", case.name);
                 check(read_in_order(&path, batch_bytes).err(), &path, case, &at);
+                check_shares(&path, batch_bytes, None);
                 for threads in [1, 3] {
                     check(
                         read_parallel(&path, 31, batch_bytes, threads).err(),

@@ -127,7 +127,11 @@ pub fn read_in_order(path: &Path, batch_bytes: usize) -> Result<Vec<Record>, Err
         whole_records: true,
         ..Options::default()
     };
-    let mut reader = Reader::open(path, &options)?;
+    rest_of(&mut Reader::open(path, &options)?)
+}
+
+/// The records that a reader of whole records has left.
+pub fn rest_of(reader: &mut Reader) -> Result<Vec<Record>, Error> {
     let (mut batch, mut records) = (Batch::default(), Vec::new());
     while reader.next_batch(&mut batch)? {
         assert_eq!(batch.first_record, Some(records.len() as u64));

@@ -9,4 +9,5 @@ mod damage;
 mod harness;
 mod oracle;
 mod random;
+mod shares;
 mod ways;

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use crate::chunks::read_in_chunks;
 use crate::harness::{Summary, block, read_in_order, read_parallel};
 use crate::oracle;
+use crate::shares::check_shares;
 
 fn letters(alphabet: &'static [u8]) -> impl Strategy<Value = Vec<u8>> {
     let length = prop_oneof![4 => 0..60usize, 1 => 60..400usize];
@@ -127,6 +128,7 @@ fn check(text: &[u8], batch_bytes: usize, k: usize) -> Result<(), TestCaseError>
             "in order: {:?}",
             records.as_ref().err()
         );
+        check_shares(file.path(), batch_bytes, want.as_deref());
         for threads in [1, 2] {
             let found = read_parallel(file.path(), k, batch_bytes, threads);
             prop_assert_eq!(

@@ -161,6 +161,37 @@ fn matrix_of_processes_that_assemble() {
     }
 }
 
+#[test]
+fn mates_that_differ_are_named_as_one_process_names_them() {
+    let place = Place::new();
+    place.simulate("20000", "10");
+    let mates = String::from_utf8(place.read("r_2.fq")).expect("names and letters");
+    let records: Vec<&str> = mates.split_inclusive('\n').collect();
+    let late = records.len() / 8 * 7 / 4;
+    let renamed = |(number, line): (usize, &&str)| match number == 4 * late {
+        true => "@another\n".to_owned(),
+        false => (*line).to_owned(),
+    };
+    let renamed: String = records.iter().enumerate().map(renamed).collect();
+    let told = format!("record {} is ", late + 1);
+    for (mates, words) in [
+        (renamed, [&told[..], "\"another\" in r_2.fq"]),
+        (
+            records[..4 * late].concat(),
+            [&format!("record {} (", late + 1), "r_2.fq ends before it"],
+        ),
+    ] {
+        place.write("r_2.fq", mates);
+        let args = ["-q", "assemble", "r_1.fq", "r_2.fq", "-o", "asm"];
+        place.fails(&args, 7, &words);
+        for mpi in Mpi::all() {
+            let ended = Job::new(&place, mpi, 3).start(&args).end_within(SOON);
+            ended.check(7, &words);
+            assert!(!place.path("asm").exists(), "{mpi:?}");
+        }
+    }
+}
+
 const METAGENOME: [&str; 11] = [
     "-q",
     "assemble",
