@@ -165,11 +165,11 @@ impl<'w> Checkpoints<'w> {
         };
         let own = share.all().filter(is_own);
         let own: Option<Vec<Vec<u8>>> = own.map(|share| kept.get(share.number())).collect();
-        if self.world.min(&[u64::from(own.is_some())])?[0] == 0 {
+        let Some(own) = self.world.if_all_have(own)? else {
             return Ok(None);
-        }
+        };
         let (mut told, mut nodes) = (Vec::new(), Pieces::default());
-        for bytes in own.into_iter().flatten() {
+        for bytes in own {
             let mut from = &bytes[..];
             told = take_numbers(&mut from);
             add_nodes(from, &mut nodes);

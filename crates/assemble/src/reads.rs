@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use bytemuck::{cast_slice, cast_slice_mut};
-use gyrase_fabric::{FabricError, SpillFolder, World};
+use gyrase_fabric::{Alone, FabricError, SpillFolder, World};
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_seq::{Batch, encode};
 use gyrase_tabulate::{Source, TabulateError, spill_path};
@@ -21,7 +21,7 @@ use gyrase_work::{Checking, Feed, Fetching, Progress, in_order};
 
 use crate::config::{AssemblyError, Config, Library};
 use crate::foreign::{AdapterReads, count_adapters};
-use crate::shares::{everywhere, share_of};
+use crate::shares::share_of;
 
 /// The code of a letter that is no base.
 pub const NONE: u8 = 4;
@@ -279,12 +279,12 @@ impl<'w> Reads<'w> {
                 Ok(())
             };
             let share = match shared {
-                true => share_of(library, world)?,
+                true => share_of(library, world, progress)?,
                 false => None,
             };
             let is_share = share.is_some();
             let dealt = match share {
-                Some(source) => Dealt::all(source),
+                Some(source) => Dealt::new(source, &Alone),
                 None => Dealt::new(open(library)?, world),
             };
             let read = in_order(
@@ -298,9 +298,12 @@ impl<'w> Reads<'w> {
                     Ok(reads.add(std::mem::take(block))?)
                 },
             );
-            if !is_share {
-                read?;
-            } else if everywhere(world, read.ok())?.is_none() {
+            let is_right = match read {
+                Ok(()) => Some(()),
+                Err(AssemblyError::Tabulate(TabulateError::Input(_))) if is_share => None,
+                Err(error) => return Err(error),
+            };
+            if is_share && world.if_all_have(is_right)?.is_none() {
                 return Ok(None);
             }
         }
@@ -361,7 +364,7 @@ impl<'w> Reads<'w> {
             room: u64::MAX,
             ..Overflow::default()
         };
-        let mut reads = Reads::none(&gyrase_fabric::Alone, overflow);
+        let mut reads = Reads::none(&Alone, overflow);
         for codes in blocks {
             let mut block = Block::default();
             for read in codes.as_ref() {
@@ -485,8 +488,8 @@ pub fn folder(config: &Config) -> PathBuf {
     spill_path(&config.tmp, "gyrase-reads", &config.output)
 }
 
-/// The batches of a source that one of several processes is dealt: every process reads all of them,
-/// which takes a small part of what is done with them.
+/// The batches of a source that one of several processes is dealt, where every process reads all of
+/// them; all batches of a source that it reads alone.
 struct Dealt {
     source: Source,
     rank: usize,
@@ -498,17 +501,6 @@ struct Dealt {
 }
 
 impl Dealt {
-    /// All batches of a source that no other process reads.
-    fn all(source: Source) -> Dealt {
-        Dealt {
-            source,
-            rank: 0,
-            ranks: 1,
-            next: 0,
-            check: None,
-        }
-    }
-
     fn new(source: Source, world: &dyn World) -> Dealt {
         let check = source.checking().filter(|_| world.ranks() > 1);
         Dealt {

@@ -6,8 +6,9 @@
 //! ```
 //!
 //! Each process counts the records of its share of each file, and all hear of all numbers: so each
-//! knows in which share of the other file its mates begin. Where anything is wrong nobody says so:
-//! all processes read all of the library then, which names the first error of a file.
+//! knows in which share of the other file its mates begin. Where the text of a share is wrong
+//! nobody says so: all processes read all of the files then, which names the first error as one
+//! process does.
 
 use std::ops::Range;
 
@@ -15,19 +16,21 @@ use gyrase_fabric::{FabricError, World};
 use gyrase_fastx::{Error, PairedReader, Reader, SharedFile};
 use gyrase_seq::Batch;
 use gyrase_tabulate::Source;
+use gyrase_work::Progress;
 
-use crate::config::Library;
-
-/// No record begins in a share.
-const NONE: u64 = u64::MAX;
+use crate::config::{AssemblyError, Library};
 
 /// What this process reads of a library; nothing where it cannot be shared.
 ///
 /// Collective.
 ///
 /// # Errors
-/// Another process failed.
-pub fn share_of(library: &Library, world: &dyn World) -> Result<Option<Source>, FabricError> {
+/// Another process failed, or somebody cancelled.
+pub fn share_of(
+    library: &Library,
+    world: &dyn World,
+    progress: &Progress,
+) -> Result<Option<Source>, AssemblyError> {
     let paths = match library {
         Library::Single(path) => vec![path],
         Library::Paired(one, two) => vec![one, two],
@@ -36,12 +39,12 @@ pub fn share_of(library: &Library, world: &dyn World) -> Result<Option<Source>, 
     let options = Source::options();
     let open = |path: &_| SharedFile::open(path, &options).ok().flatten();
     let files = paths.into_iter().map(|path| open(path)).collect();
-    let Some(files): Option<Vec<SharedFile>> = everywhere(world, files)? else {
+    let Some(files): Option<Vec<SharedFile>> = world.if_all_have(files)? else {
         return Ok(None);
     };
     let mut divided = Vec::new();
     for file in files {
-        match Divided::new(file, world)? {
+        match Divided::new(file, world, progress)? {
             Some(file) => divided.push(file),
             None => return Ok(None),
         }
@@ -58,18 +61,7 @@ pub fn share_of(library: &Library, world: &dyn World) -> Result<Option<Source>, 
         }
         _ => None,
     };
-    everywhere(world, source)
-}
-
-/// What this process has, if all have it.
-///
-/// Collective.
-///
-/// # Errors
-/// Another process failed.
-pub fn everywhere<T>(world: &dyn World, own: Option<T>) -> Result<Option<T>, FabricError> {
-    let all = world.min(&[own.is_some().into()])?;
-    Ok(own.filter(|_| all[0] > 0))
+    Ok(world.if_all_have(source)?)
 }
 
 /// A number of each process.
@@ -90,21 +82,24 @@ struct Divided {
 }
 
 impl Divided {
-    fn new(file: SharedFile, world: &dyn World) -> Result<Option<Divided>, FabricError> {
+    fn new(
+        file: SharedFile,
+        world: &dyn World,
+        progress: &Progress,
+    ) -> Result<Option<Divided>, AssemblyError> {
         let (rank, ranks) = (world.rank(), world.ranks());
-        let start = file.start(rank, ranks).ok();
-        let Some(start) = everywhere(world, start)? else {
+        let (start, end) = (file.start(rank, ranks).ok(), file.bytes().end);
+        let Some(start) = world.if_all_have(start)? else {
             return Ok(None);
         };
-        let mut starts = gathered(world, start.unwrap_or(NONE))?;
-        starts.push(file.bytes().end);
+        let mut starts = gathered(world, start.unwrap_or(end))?;
+        starts.push(end);
+        // A share in which no record begins is empty.
         for rank in (0..ranks).rev() {
-            if starts[rank] == NONE {
-                starts[rank] = starts[rank + 1];
-            }
+            starts[rank] = starts[rank].min(starts[rank + 1]);
         }
-        let own = count(&file, starts[rank]..starts[rank + 1]).ok();
-        let Some(own) = everywhere(world, own)? else {
+        let own = count(&file, starts[rank]..starts[rank + 1], progress)?;
+        let Some(own) = world.if_all_have(own)? else {
             return Ok(None);
         };
         let mut before = vec![0];
@@ -118,8 +113,8 @@ impl Divided {
         }))
     }
 
-    fn records(&self) -> Option<&u64> {
-        self.before.last()
+    fn records(&self) -> u64 {
+        self.before[self.before.len() - 1]
     }
 
     /// Reads a share.
@@ -140,11 +135,22 @@ impl Divided {
     }
 }
 
-/// Counts the records in some bytes of a file.
-fn count(file: &SharedFile, bytes: Range<u64>) -> Result<u64, Error> {
-    let (mut reader, mut batch, mut records) = (file.reader(bytes)?, Batch::default(), 0);
-    while reader.next_batch(&mut batch)? {
-        records += batch.records.len() as u64;
+/// Counts the records in some bytes of a file; nothing where they are no records.
+fn count(
+    file: &SharedFile,
+    bytes: Range<u64>,
+    progress: &Progress,
+) -> Result<Option<u64>, AssemblyError> {
+    let (mut batch, mut records) = (Batch::default(), 0);
+    let Ok(mut reader) = file.reader(bytes) else {
+        return Ok(None);
+    };
+    loop {
+        progress.go_on()?;
+        match reader.next_batch(&mut batch) {
+            Ok(true) => records += batch.records.len() as u64,
+            Ok(false) => return Ok(Some(records)),
+            Err(_) => return Ok(None),
+        }
     }
-    Ok(records)
 }

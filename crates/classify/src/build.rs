@@ -300,9 +300,7 @@ pub(crate) fn scatter(
 ) -> Result<(Records<LocalPartitions>, Targets), BuildError> {
     same_files(world, &config.references)?;
     let budget = Budget::of(config.memory, config.threads, world.ranks())?;
-    let job = resume::job(config, &targets, taxonomy);
-    let all_can = world.min(&[u64::from(job.is_some())])? == [1];
-    let job = job.filter(|_| all_can);
+    let job = world.if_all_have(resume::job(config, &targets, taxonomy))?;
     let folder = begun.spill_folder(config.max_tmp, job.is_some());
     let reopened = match &job {
         Some(job) => resume::reopen(world, &folder, begun.root(), job)?,

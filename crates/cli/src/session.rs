@@ -181,10 +181,11 @@ impl Session {
         let outputs: Vec<&PathBuf> = outputs.into_iter().collect();
         let own = self.written_beside();
         places::keep_apart(inputs, outputs.iter().copied().chain(own))?;
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         let is_made = |report: &&PathBuf| {
-            let is_beside = |output: &&PathBuf| report.parent() == output.parent();
-            let makes = |output: &&PathBuf| report.starts_with(output) || is_beside(output);
-            outputs.iter().any(makes)
+            let report = absolute(report);
+            let mut outputs = outputs.iter().map(|output| absolute(output));
+            outputs.any(|made| report.starts_with(&made) || report.parent() == made.parent())
         };
         self.keep_in_folders(self.report.as_ref().filter(|report| !is_made(report)))
     }

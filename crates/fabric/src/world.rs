@@ -143,6 +143,15 @@ pub trait World: Sync {
 }
 
 impl dyn World + '_ {
+    /// Collective. What this process has, if all processes have something.
+    ///
+    /// # Errors
+    /// Another process failed.
+    pub fn if_all_have<T>(&self, own: Option<T>) -> Result<Option<T>, FabricError> {
+        let all_have = self.min(&[own.is_some().into()])? == [1];
+        Ok(own.filter(|_| all_have))
+    }
+
     /// Collective. The sums of all numbers of a struct over all processes.
     ///
     /// # Errors

@@ -64,6 +64,7 @@ impl Side {
     fn waiting(&mut self) -> Result<usize, Error> {
         if !self.done && 2 * self.left() <= self.brought {
             self.read();
+            // All of it may be left out.
             while !self.done && self.left() == 0 && self.brought > 0 {
                 self.read();
             }
@@ -145,22 +146,22 @@ impl PairedReader {
 
     /// Reads the mates of two readers of whole records.
     pub(crate) fn of(first: Reader, second: Reader) -> PairedReader {
-        PairedReader {
-            first: Side::of(first),
-            second: Some(Side::of(second)),
-            pairs: 0,
-            most: u64::MAX,
-        }
+        PairedReader::of_share(first, second, 0, u64::MAX)
     }
 
     /// Reads so many pairs of two readers of whole records, of which the second brings some records
     /// first that are left out.
     pub fn of_share(first: Reader, second: Reader, left_out: u64, pairs: u64) -> PairedReader {
-        let mut reader = PairedReader::of(first, second);
-        reader.most = pairs;
-        let mates = reader.second.iter_mut();
-        mates.for_each(|mates| mates.left_out = left_out);
-        reader
+        let second = Side {
+            left_out,
+            ..Side::of(second)
+        };
+        PairedReader {
+            first: Side::of(first),
+            second: Some(second),
+            pairs: 0,
+            most: pairs,
+        }
     }
 
     /// Opens a file in which every record is followed by its mate.

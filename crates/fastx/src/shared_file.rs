@@ -30,7 +30,7 @@ pub struct SharedFile {
 }
 
 impl SharedFile {
-    /// Opens a file; nothing where it is none of plain FASTQ.
+    /// Opens a file, for whole records; nothing where it is none of plain FASTQ.
     ///
     /// # Errors
     /// As [`Inputs::open`](crate::Inputs::open).
@@ -38,16 +38,20 @@ impl SharedFile {
         if list::is_standard_input(path) || is_pipe(path) {
             return Ok(None);
         }
-        let looked = look(path, options)?;
-        let ranges = plain_ranges(0, &looked, options.serial, options);
+        let options = Options {
+            whole_records: true,
+            ..options.clone()
+        };
+        let looked = look(path, &options)?;
+        let ranges = plain_ranges(0, &looked, options.serial, &options);
         let Some(ranges) = ranges.filter(|ranges| ranges.format == Format::Fastq) else {
             return Ok(None);
         };
         Ok(Some(SharedFile {
             ranges,
             file: source::open(path)?,
-            reading: Reading::new(vec![looked.input], options),
-            options: options.clone(),
+            reading: Reading::new(vec![looked.input], &options),
+            options,
         }))
     }
 

@@ -57,7 +57,7 @@ pub(crate) struct Nucleotides<'s> {
     /// [wants them](NucleotideScoring::wants_words).
     pub index: Option<&'s WordIndex>,
     /// Where the words of the queries are kept for other subjects.
-    pub words: Option<&'s KeptWords>,
+    pub words: &'s KeptWords,
 }
 
 /// How a program of nucleotides scores.
@@ -137,12 +137,7 @@ impl Engine for Nucleotides<'_> {
         let (least, wanted): (Vec<i32>, Vec<i32>) = lengths.map(of_lengths).unzip();
         let mut found = Vec::new();
         for &seed in &setting.seeds {
-            let words = match self.words {
-                Some(kept) if setting.seeds.len() == 1 => {
-                    kept.of(queries, setting, seed, self.threads)
-                }
-                _ => Words::new(queries, setting, seed, self.threads).into(),
-            };
+            let words = self.words.of(queries, setting, seed, self.threads);
             let search = Search {
                 queries,
                 subjects: self.subjects,

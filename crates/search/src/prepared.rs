@@ -322,7 +322,7 @@ impl Prepared {
                 index: indexes
                     .filter(|_| scoring.wants_words())
                     .and_then(|indexes| indexes.words.get()),
-                words: indexes.map(|_| &self.query_words),
+                words: &self.query_words,
             }),
             (AnyScoring::Protein(scoring), Sensitivity::Exhaustive) => Box::new(Exhaustive {
                 subjects,

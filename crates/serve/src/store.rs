@@ -31,7 +31,7 @@ const ATTEMPTS: u64 = 4;
 /// Statements of SQL that a connection keeps: all that there are.
 const STATEMENTS: usize = 64;
 
-/// Ends that are told before those who wait for one hear of the first: who missed some looks.
+/// Ends that those who wait for one may be behind; who missed some looks at the job again.
 const ENDS: usize = 16;
 
 /// Jobs, and where changes of them are heard of.
@@ -151,7 +151,8 @@ impl Store {
         self.changes.subscribe()
     }
 
-    /// Says which jobs ended, each time that some did.
+    /// Says which jobs run no more, each time that some do not: they ended, wait again, or were
+    /// deleted.
     pub fn ends(&self) -> broadcast::Receiver<Arc<[String]>> {
         self.ends.subscribe()
     }
@@ -339,11 +340,7 @@ impl Store {
                 .iter()
                 .try_for_each(|(id, outcome)| note(change, id, outcome))
         })?;
-        self.tell();
-        // Nobody may wait for one.
-        let _ = self
-            .ends
-            .send(ended.iter().map(|(id, _)| id.clone()).collect());
+        self.tell_end(ended.iter().map(|(id, _)| id.clone()).collect());
         Ok(())
     }
 
@@ -354,7 +351,7 @@ impl Store {
     pub fn delete(&self, id: &str) -> Result<bool, ServeError> {
         let deleted =
             self.transact(|change| Ok(change.execute("DELETE FROM job WHERE id = ?1", [id])? > 0))?;
-        self.tell();
+        self.tell_end(Arc::new([id.to_owned()]));
         Ok(deleted)
     }
 
@@ -422,6 +419,13 @@ impl Store {
             Ok(done)
         })();
         done.map_err(|source| self.error(source))
+    }
+
+    /// Tells those who listen, and those who wait for one of these jobs.
+    fn tell_end(&self, jobs: Arc<[String]>) {
+        self.tell();
+        // Mostly nobody waits.
+        let _ = self.ends.send(jobs);
     }
 
     /// Tells those who listen.

@@ -112,7 +112,7 @@ fn what_is_written_last_is_refused_first_where_its_folder_is_missing() {
         "-o",
         "asm",
         "--report",
-        "asm/r.json",
+        "./asm/r.json",
     ]);
     assert!(place.path("asm/r.json").exists());
 }

@@ -63,16 +63,16 @@ impl Search<'_> {
     /// are looked at sooner than all words of the subjects.
     fn few(&self, index: &WordIndex, bases: usize) -> Option<Vec<u32>> {
         let mut left = bases / BASES_OF_WORD;
-        let all: Vec<u32> = self.words.keys().map(|key| key as u32).collect();
+        let mut later = self.words.keys().skip(COUNTS_AHEAD);
         let mut keys = Vec::new();
-        for (number, &key) in all.iter().enumerate() {
-            if let Some(&later) = all.get(number + COUNTS_AHEAD) {
-                index.prefetch_start(later as usize);
+        for key in self.words.keys() {
+            if let Some(later) = later.next() {
+                index.prefetch_start(later);
             }
-            let words = index.count(key as usize);
+            let words = index.count(key);
             left = left.checked_sub(words)?;
             if words > 0 {
-                keys.push(key);
+                keys.push(key as u32);
             }
         }
         Some(keys)

@@ -73,8 +73,8 @@ pub(super) struct Words {
     frames: Vec<u32>,
 }
 
-/// The words of the queries that were searched for last: they may be searched for in one fragment
-/// of a database after the other.
+/// The words of the queries that were searched for last: they may be searched for in one part of
+/// a database after the other.
 #[derive(Default)]
 pub(crate) struct KeptWords(Mutex<Option<Arc<Words>>>);
 

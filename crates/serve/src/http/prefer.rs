@@ -12,22 +12,26 @@ use crate::job::Job;
 
 /// How long a request waits at most: many proxies give up after 60 seconds.
 const MOST: Duration = Duration::from_secs(50);
-/// How often a request that waits looks whether the service is about to end.
+/// How often a request that waits looks at the job, and whether the service is about to end.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// A job: once it has ended, or a client has waited for that as long as it wants to.
 ///
 /// # Errors
-/// There is none.
+/// There is no such job, or the store fails.
 pub async fn job(app: &App, id: &str, headers: &HeaderMap) -> Result<Job, Refusal> {
     let end = Instant::now() + wait(headers);
     let mut ends = app.engine.store().ends();
     let mut job = result::job(app, id)?;
+    let mut look = Instant::now() + LOOK;
     while !job.state.has_ended() && Instant::now() < end && !app.engine.is_draining() {
-        match timeout_at(end.min(Instant::now() + LOOK), ends.recv()).await {
+        match timeout_at(end.min(look), ends.recv()).await {
             Ok(Ok(others)) if !others.iter().any(|other| other == id) => {}
             // It ended, or what ended was told too fast, or it is time to look.
-            _ => job = result::job(app, id)?,
+            _ => {
+                job = result::job(app, id)?;
+                look = Instant::now() + LOOK;
+            }
         }
     }
     Ok(job)
