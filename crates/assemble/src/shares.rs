@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::{FabricError, World};
+use gyrase_fabric::World;
 use gyrase_fastx::{Error, PairedReader, Reader, SharedFile};
 use gyrase_seq::Batch;
 use gyrase_tabulate::Source;
@@ -64,14 +64,6 @@ pub fn share_of(
     Ok(world.if_all_have(source)?)
 }
 
-/// A number of each process.
-fn gathered(world: &dyn World, own: u64) -> Result<Vec<u64>, FabricError> {
-    let all = world.all_gather(&own.to_le_bytes())?;
-    let number = |bytes: Vec<u8>| bytes.try_into().map(u64::from_le_bytes);
-    let all = all.into_iter().map(number).collect::<Result<_, _>>();
-    Ok(all.expect("each has told eight bytes"))
-}
-
 /// A file in shares.
 struct Divided {
     file: SharedFile,
@@ -92,7 +84,7 @@ impl Divided {
         let Some(start) = world.if_all_have(start)? else {
             return Ok(None);
         };
-        let mut starts = gathered(world, start.unwrap_or(end))?;
+        let mut starts = world.all_gather_of(&start.unwrap_or(end))?;
         starts.push(end);
         // A share in which no record begins is empty.
         for rank in (0..ranks).rev() {
@@ -103,7 +95,7 @@ impl Divided {
             return Ok(None);
         };
         let mut before = vec![0];
-        for records in gathered(world, own)? {
+        for records in world.all_gather_of(&own)? {
             before.push(before[before.len() - 1] + records);
         }
         Ok(Some(Divided {

@@ -92,6 +92,18 @@ pub(crate) fn made<T: Numbers>(all: Vec<u64>) -> T {
     T::take(&mut all.into_iter())
 }
 
+/// The numbers of a struct as bytes.
+pub(crate) fn to_bytes<T: Numbers>(numbers: &T) -> Vec<u8> {
+    let all = of(numbers).into_iter();
+    all.flat_map(u64::to_le_bytes).collect()
+}
+
+/// The struct of which these are the numbers.
+pub(crate) fn from_bytes<T: Numbers>(bytes: &[u8]) -> T {
+    let all = bytes.as_chunks().0.iter();
+    made(all.map(|&bytes| u64::from_le_bytes(bytes)).collect())
+}
+
 /// Implements [`Numbers`] for a struct: its name, and all of its fields.
 #[macro_export]
 macro_rules! numbers {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::numbers::{made, of};
+use crate::numbers::{from_bytes, made, of, to_bytes};
 use crate::{
     Combining, ExchangeFabric, FabricError, FabricOptions, LocalFabric, LocalSchedule, Mailbox,
     Numbers, Peer, Place, Schedule,
@@ -160,20 +160,22 @@ impl dyn World + '_ {
         self.sum(&of(numbers)).map(made)
     }
 
+    /// Collective. The structs of all processes, in their order, everywhere.
+    ///
+    /// # Errors
+    /// Another process failed.
+    pub fn all_gather_of<T: Numbers>(&self, numbers: &T) -> Result<Vec<T>, FabricError> {
+        let all = self.all_gather(&to_bytes(numbers))?;
+        Ok(all.iter().map(|bytes| from_bytes(bytes)).collect())
+    }
+
     /// Collective. The struct of process `from`, everywhere.
     ///
     /// # Errors
     /// Another process failed.
     pub fn broadcast_of<T: Numbers>(&self, from: usize, numbers: &T) -> Result<T, FabricError> {
-        let bytes = of(numbers)
-            .iter()
-            .flat_map(|number| number.to_le_bytes())
-            .collect();
-        let all = self.broadcast(from, bytes)?;
-        let numbers = all.as_chunks().0.iter();
-        Ok(made(
-            numbers.map(|&bytes| u64::from_le_bytes(bytes)).collect(),
-        ))
+        let bytes = self.broadcast(from, to_bytes(numbers))?;
+        Ok(from_bytes(&bytes))
     }
 }
 

@@ -37,15 +37,16 @@ struct Side {
     spare: Batch,
 }
 
-impl Side {
-    fn open(path: &Path, options: &Options) -> Result<Side, Error> {
-        let options = Options {
-            whole_records: true,
-            ..options.clone()
-        };
-        Ok(Side::of(Reader::open(path, &options)?))
-    }
+/// Opens a file for whole records.
+fn whole(path: &Path, options: &Options) -> Result<Reader, Error> {
+    let options = Options {
+        whole_records: true,
+        ..options.clone()
+    };
+    Reader::open(path, &options)
+}
 
+impl Side {
     fn of(reader: Reader) -> Side {
         Side {
             reader,
@@ -135,13 +136,8 @@ impl PairedReader {
     /// # Errors
     /// As [`Inputs::open`](crate::Inputs::open).
     pub fn open(first: &Path, second: &Path, options: &Options) -> Result<PairedReader, Error> {
-        let (first, second) = (Side::open(first, options)?, Side::open(second, options)?);
-        Ok(PairedReader {
-            first,
-            second: Some(second),
-            pairs: 0,
-            most: u64::MAX,
-        })
+        let (first, second) = (whole(first, options)?, whole(second, options)?);
+        Ok(PairedReader::of(first, second))
     }
 
     /// Reads the mates of two readers of whole records.
@@ -170,7 +166,7 @@ impl PairedReader {
     /// As [`Inputs::open`](crate::Inputs::open).
     pub fn open_interleaved(path: &Path, options: &Options) -> Result<PairedReader, Error> {
         Ok(PairedReader {
-            first: Side::open(path, options)?,
+            first: Side::of(whole(path, options)?),
             second: None,
             pairs: 0,
             most: u64::MAX,

@@ -136,7 +136,7 @@ fn any_report_is_made_again() {
             score_edge: 0.1,
         });
         let read = |alignments| SearchMetadata::read(&metadata(&place, &config, alignments));
-        let both = [false, true].map(|alignments| read(alignments).unwrap());
+        let both = [false, true].map(|alignments| read(alignments).expect("metadata"));
         for found in &both {
             assert_eq!(found.parameters(), ["--top=3"]);
             assert_eq!(found.program(), Some(program));
@@ -144,7 +144,7 @@ fn any_report_is_made_again() {
         for format in formats {
             let expected = report(&config, format).unwrap();
             for found in &both {
-                let made = again(&config, found, format).unwrap();
+                let made = again(&config, found, format).expect("a report");
                 assert!(
                     made == expected,
                     "{program:?}, round {round}, format {format}"
@@ -177,13 +177,14 @@ fn files_of_version_1_are_read() {
 fn a_database_that_the_memory_does_not_take_is_searched_in_parts() {
     let place = Place::new();
     let mut config = made(&place, Program::Blastp);
-    let expected = report(&config, "5").unwrap();
+    let expected = report(&config, "5").expect("a report");
     let read = |alignments| SearchMetadata::read(&metadata(&place, &config, alignments));
-    let [found, with_alignments] = [false, true].map(|alignments| read(alignments).unwrap());
+    let both = [false, true].map(|alignments| read(alignments).expect("metadata"));
+    let [found, with_alignments] = both;
     config.threads = 1;
     config.memory = (16 << 20) + (420 << 10);
     for found in [&found, &with_alignments] {
-        assert!(again(&config, found, "5").unwrap() == expected);
+        assert!(again(&config, found, "5").expect("a report") == expected);
     }
     config.sensitivity = Sensitivity::Exhaustive;
     assert!(matches!(
@@ -197,7 +198,7 @@ fn other_inputs_and_damaged_files_are_refused() {
     let place = Place::new();
     let config = made(&place, Program::Blastp);
     let with_alignments = metadata(&place, &config, true);
-    let with_alignments = SearchMetadata::read(&with_alignments).unwrap();
+    let with_alignments = SearchMetadata::read(&with_alignments).expect("metadata");
     let path = metadata(&place, &config, false);
     let found = SearchMetadata::read(&path).unwrap();
     let other = |queries: bool, from: &str, to: &str| {

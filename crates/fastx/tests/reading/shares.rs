@@ -69,44 +69,51 @@ fn reads(count: usize) -> String {
 
 #[test]
 fn reads_in_lines_of_four_are_shared() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("reads.fq");
     for text in [reads(300), reads(1), reads(7).replace('\n', "\r\n")] {
-        std::fs::write(&path, &text).unwrap();
+        std::fs::write(&path, &text).expect("a file");
         let want = oracle::parse(text.as_bytes());
         assert!(check_shares(&path, 300, want.as_deref()));
     }
-    std::fs::write(&path, ">a\nACGT\n").unwrap();
-    assert!(SharedFile::open(&path, &options(300)).unwrap().is_none());
+    std::fs::write(&path, ">a\nACGT\n").expect("a file");
+    let fasta = SharedFile::open(&path, &options(300)).expect("it is FASTA");
+    assert!(fasta.is_none());
 }
 
 #[test]
 fn mates_are_found_in_other_shares() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
     let [one, two] = ["one.fq", "two.fq"].map(|name| folder.path().join(name));
     let mate = |number: usize| {
         let [bases, qualities] = ["C", "I"].map(|letter| letter.repeat(1 + number / 20));
         format!("@r{number}\n{bases}\n+\n{qualities}\n")
     };
     let mates: String = (0..300).map(mate).collect();
-    std::fs::write(&one, reads(300)).unwrap();
-    std::fs::write(&two, mates).unwrap();
-    let open = |path: &Path| SharedFile::open(path, &options(200)).unwrap().unwrap();
+    std::fs::write(&one, reads(300)).expect("a file");
+    std::fs::write(&two, mates).expect("a file");
+    let open = |path: &Path| {
+        let file = SharedFile::open(path, &options(200)).expect("a file of records");
+        file.expect("it is plain FASTQ")
+    };
     let (one, two) = (open(&one), open(&two));
     let (mut first, mut second) = (Batch::default(), Batch::default());
     for from in [0, 1, 150, 299, 300] {
         for pairs in [0, 1, 17, 300 - from] {
             let pairs = pairs.min(300 - from);
             let start = reads(from as usize).len() as u64;
-            let own = one.reader(start..one.bytes().end).unwrap();
-            let all = two.reader(two.bytes()).unwrap();
+            let own = one.reader(start..one.bytes().end).expect("records");
+            let all = two.reader(two.bytes()).expect("records");
             let mut both = PairedReader::of_share(own, all, from, pairs);
             let mut numbers = Vec::<u64>::new();
-            while both.next_batches(&mut first, &mut second).unwrap() {
+            while both
+                .next_batches(&mut first, &mut second)
+                .expect("mates in step")
+            {
                 assert_eq!(first.records.len(), second.records.len());
                 for record in &second.records {
                     let name = String::from_utf8_lossy(second.bytes(record.name)).into_owned();
-                    numbers.push(name[1..].parse().unwrap());
+                    numbers.push(name[1..].parse().expect("a number"));
                 }
             }
             assert!(

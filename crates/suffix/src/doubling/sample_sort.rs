@@ -59,22 +59,12 @@ fn dealt<const N: usize>(
 /// Where the things of each process begin when all are laid out in the order of ranks.
 fn starts(world: &dyn World, count: usize) -> Result<Vec<usize>, FabricError> {
     let mut start = 0;
-    let counts = gathered(world, &[count as u64])?;
-    let next = counts.iter().map(|&[count]| {
-        start += count as usize;
-        start - count as usize
+    let counts = world.all_gather_of(&count)?;
+    let next = counts.iter().map(|&count| {
+        start += count;
+        start - count
     });
     Ok(next.collect())
-}
-
-/// Collective. Numbers of each process, in all of them.
-pub(super) fn gathered<const N: usize>(
-    world: &dyn World,
-    own: &[u64; N],
-) -> Result<Vec<[u64; N]>, FabricError> {
-    let bytes: Vec<u8> = own.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    let all = world.all_gather(&bytes)?;
-    Ok(all.iter().flat_map(|bytes| records(bytes)).collect())
 }
 
 /// Splits the records of all into as many runs as there are processes, of about equal length.

@@ -5,7 +5,7 @@ use gyrase_work::Progress;
 
 use super::block::{Dealt, Line, TextBlock};
 use super::minima::Minima;
-use super::sample_sort::{gathered, send, sort_among, word_of};
+use super::sample_sort::{send, sort_among, word_of};
 use crate::error::{BASE_OF_RANK, Error, admit};
 use crate::numbers::{NARROW, NumberArray, WIDE, number_width};
 
@@ -250,7 +250,9 @@ impl<'a> Sorting<'a> {
 
     /// The least that neighbours share in the range of each cut.
     fn least_shared(&self, cuts: &[Cut]) -> Result<Vec<usize>, FabricError> {
-        let of_ranks = gathered(self.world, &[self.sorted.common.least_of_all() as u64])?;
+        let of_ranks = self
+            .world
+            .all_gather_of(&[self.sorted.common.least_of_all() as u64])?;
         let mut of_blocks = Minima::unknown(of_ranks.len(), usize::MAX);
         for (rank, &[least]) in of_ranks.iter().enumerate() {
             of_blocks.set(rank, least as usize);
@@ -382,7 +384,9 @@ impl<'a> Sorting<'a> {
         let first_begins = own.is_empty() || self.begins(0);
         // 0 where no bucket begins in the block.
         let last = self.last_bucket().map_or(0, |bucket| bucket + 1);
-        let all = gathered(self.world, &[u64::from(first_begins), last as u64])?;
+        let all = self
+            .world
+            .all_gather_of(&[u64::from(first_begins), last as u64])?;
         let (before, behind) = all.split_at(self.line.peer.rank);
         let before = before.iter().rev().find(|block| block[1] > 0);
         // An empty block begins nothing, and what is behind it decides.
@@ -399,7 +403,7 @@ impl<'a> Sorting<'a> {
     /// last place of its own, if it has one.
     fn of_the_one_before(&self, last: Option<u64>) -> Result<Option<u64>, FabricError> {
         let own = [u64::from(last.is_some()), last.unwrap_or(0)];
-        let all = gathered(self.world, &own)?;
+        let all = self.world.all_gather_of(&own)?;
         let before = all[..self.line.peer.rank].iter().rev();
         Ok(before
             .filter(|[there, _]| *there == 1)

@@ -9,6 +9,7 @@ use gyrase_picture::words::{self, things};
 use serde_json::json;
 
 use crate::cmd::counts::{Counts, length, note_databases, totals, warn_if_saturated};
+use crate::cmd::search::names;
 use crate::failure::{Failure, Result};
 use crate::places;
 use crate::session::Session;
@@ -159,11 +160,8 @@ impl Export {
             things(made.written, "k-mer"),
             words::time(session.elapsed()),
         );
-        let outputs: Vec<String> = outputs
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        tracing::info!("{written} written to {}, {time}", outputs.join(" and "));
+        let outputs = names(&outputs).join(" and ");
+        tracing::info!("{written} written to {outputs}, {time}");
         Ok(())
     }
 
