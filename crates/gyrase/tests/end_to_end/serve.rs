@@ -713,14 +713,16 @@ fn a_plan_of_a_service_holds() {
     assert!(shown.contains("2 to 4 share a job"), "{shown}");
     // Two workers hold either of two databases, four hold both.
     let two = ["--db", "same=refs", "--worker-memory", "66M", "--workers"];
-    for (workers, policy) in [
-        (&["2"][..], "rmap-plard"),
-        (&["4"], "rmap"),
-        (&["4", "--policy", "fix-s"], "fix-s"),
+    for (workers, policy, share) in [
+        (&["2"][..], "rmap-plard", "1 to 2 share a job"),
+        (&["2", "--policy", "rmap"], "rmap", "1 to 2 share a job"),
+        (&["4"], "rmap", "4 to 4 share a job"),
+        (&["4", "--policy", "rmap"], "rmap", "4 to 4 share a job"),
+        (&["4", "--policy", "fix-s"], "fix-s", "2 to 4 share a job"),
     ] {
         let shown = place.ok(&[&args[..], &two, workers, &report].concat());
         let row = format!("\npolicy          {policy}\n");
-        assert!(shown.contains(&row), "{shown}");
+        assert!(shown.contains(&row) && shown.contains(share), "{shown}");
         let told: Value = serde_json::from_slice(&place.read("plan.json")).unwrap();
         assert_eq!(told["policy"], policy);
     }

@@ -17,10 +17,10 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// That of some databases, each with its name, by the policy that was asked for. Where none
-    /// was, and workers that share a job hold **all** databases together, so many of them at least
-    /// share every job, and RMAP gives it to any: nothing is read twice. Where they do not it is
-    /// RMAP with PLARD.
+    /// That of some databases, each with its name, by the policy that was asked for. RMAP without
+    /// PLARD gives a job to any workers: so many at least that they hold **all** databases
+    /// together, if workers do, and nothing is read twice. Where none was asked for it is that
+    /// one, or RMAP with PLARD if workers do not.
     ///
     /// # Errors
     /// All workers do not hold a database.
@@ -31,11 +31,12 @@ impl Sharing {
         let all: Vec<&DividedDatabase> = databases.iter().map(|(_, divided)| *divided).collect();
         // With what makes jobs fast, or else without.
         let mut of_all = [1, 0].iter().map(|&words| sizes(workers, &all, words));
-        if workers.policy.is_none()
+        let rmap = Policy::first_available(Sizing::Rmap);
+        if workers.policy.is_none_or(|policy| policy == rmap)
             && let Some(sizes) = of_all.find_map(|sizes| sizes)
         {
             return Ok(Sharing {
-                policy: Policy::first_available(Sizing::Rmap),
+                policy: rmap,
                 sizes: vec![sizes; databases.len()],
             });
         }
