@@ -2,6 +2,7 @@
 
 use std::io::{self, Cursor, Read};
 
+use gyrase_files::container::what_it_is;
 use memchr::memchr;
 
 use crate::bgzf::is_bgzf;
@@ -129,11 +130,7 @@ fn first_header(text: &[u8], mut at: usize) -> Option<usize> {
 
 /// Formats that are often given by mistake.
 fn foreign(text: &[u8]) -> Option<&'static str> {
-    const KNOWN: [(&[u8], &str); 18] = [
-        (
-            b"GYRASEK\n",
-            "a .gyk database, of k-mers that are counted already; see `gyrase kmers`",
-        ),
+    const KNOWN: [(&[u8], &str); 17] = [
         (b"KMCP", "a KMC database; `gyrase kmers import` reads it"),
         (b"KMCS", "a KMC database; `gyrase kmers import` reads it"),
         (b"KFF", "a KFF file; `gyrase kmers import` reads it"),
@@ -182,6 +179,7 @@ fn foreign(text: &[u8]) -> Option<&'static str> {
         .iter()
         .find(|(magic, _)| text.starts_with(magic))
         .map(|&(_, name)| name)
+        .or_else(|| what_it_is(text))
 }
 
 /// The fault of a text that starts with neither format, found where it had to be known.
@@ -217,6 +215,7 @@ mod tests {
         );
         for (text, verb) in [
             (&b"GYRASEK\n\x01"[..], "gyrase kmers"),
+            (b"GYRASES\n\x01", "gyrase search"),
             (b"KMCP\0", "import"),
             (b"KMCS\0", "import"),
             (b"KFF\x01", "import"),

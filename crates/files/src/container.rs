@@ -101,6 +101,38 @@ impl Container {
     }
 }
 
+/// What a file of this program is that begins with these bytes, and which verb takes it.
+pub fn what_it_is(start: &[u8]) -> Option<&'static str> {
+    const FORMATS: [(&[u8; 8], &str); 6] = [
+        (
+            b"GYRASEK\n",
+            "a .gyk database of counted k-mers, for `gyrase kmers`",
+        ),
+        (
+            b"GYRASED\n",
+            "a .gydb database of references, for `gyrase classify --db`",
+        ),
+        (
+            b"GYRASES\n",
+            "a .gysd database of sequences, for `gyrase search --db`",
+        ),
+        (
+            b"GYRASEX\n",
+            "a .gysa of sorted suffixes, for `gyrase match`",
+        ),
+        (
+            b"GYRASEC\n",
+            "a .gyc of candidates of reads, for `gyrase classify --merge`",
+        ),
+        (
+            b"GYRGYM\r\n",
+            "a .gym of metadata of a search, for `gyrase regenerate`",
+        ),
+    ];
+    let known = FORMATS.iter().find(|(magic, _)| start.starts_with(*magic));
+    known.map(|(_, what)| *what)
+}
+
 /// The part of a file at an offset.
 ///
 /// # Errors

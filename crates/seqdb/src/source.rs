@@ -5,29 +5,15 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use gyrase_files::container::what_it_is;
 use gyrase_taxonomy::taxid_in;
 
 use crate::blast::BlastDatabase;
 use crate::gysd::{self, SeqDb};
 use crate::{Molecule, SeqDbError};
 
-/// What files of other programs and of other verbs begin with.
-const FOREIGN: [(&[u8], &str); 3] = [
-    (
-        &0x24a_f8a4_15ee_186d_u64.to_le_bytes(),
-        "is a database of DIAMOND, whose format is its own; write its sequences with `diamond \
-         getseq --db FILE > refs.fa` and name refs.fa",
-    ),
-    (
-        b"GYRASED\n",
-        "is a database of references for `gyrase classify`, without their sequences; name the \
-         FASTA files that it was built of",
-    ),
-    (
-        b"GYRASEK\n",
-        "is a database of counted k-mers, without sequences; name FASTA files",
-    ),
-];
+/// What databases of DIAMOND begin with.
+const DIAMOND: [u8; 8] = 0x24a_f8a4_15ee_186d_u64.to_le_bytes();
 
 /// A file or a database of sequences.
 #[derive(Debug)]
@@ -87,15 +73,9 @@ impl SequenceSource {
         if start == gysd::MAGIC {
             return Ok(SequenceSource::Gysd(SeqDb::open(path)?));
         }
-        let foreign = FOREIGN.iter().find(|(magic, _)| start == *magic);
-        if let Some((_, found)) = foreign {
-            return Err(SeqDbError::Foreign {
-                path: path.to_path_buf(),
-                found: (*found).into(),
-            });
-        }
-        if let Some(found) = of_mmseqs(path) {
-            return Err(found);
+        if let Some(found) = foreign(path, &start) {
+            let path = path.to_path_buf();
+            return Err(SeqDbError::Foreign { path, found });
         }
         // A FASTA file may have files of a database of its name beside it, and be called so.
         let is_fasta = matches!(start.first(), Some(b'>' | b'@' | b';'));
@@ -235,20 +215,32 @@ fn start(path: &Path) -> Result<Vec<u8>, SeqDbError> {
     }
 }
 
-/// The refusal of a database of MMseqs2, which is known by the files beside it.
-fn of_mmseqs(path: &Path) -> Option<SeqDbError> {
+/// What a database of another program or of another verb is, and what helps. One of MMseqs2 is
+/// known by the files beside it.
+fn foreign(path: &Path, start: &[u8]) -> Option<String> {
+    let of_others = |program: &str, writes: &str| {
+        format!(
+            "is a database of {program}, whose format is its own; write its sequences with \
+             `{writes}` and name refs.fa"
+        )
+    };
     let beside = |ending: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
         Path::new(&name).is_file()
     };
-    let found = beside(".index") && beside(".dbtype");
-    found.then(|| SeqDbError::Foreign {
-        path: path.to_path_buf(),
-        found: "is a database of MMseqs2, whose format is its own; write its sequences with \
-                `mmseqs convert2fasta DB refs.fa` and name refs.fa"
-            .into(),
-    })
+    match what_it_is(start) {
+        Some(own) => Some(format!(
+            "is {own}; name the FASTA files that it was made of"
+        )),
+        None if start == DIAMOND => {
+            Some(of_others("DIAMOND", "diamond getseq --db FILE > refs.fa"))
+        }
+        None if beside(".index") && beside(".dbtype") => {
+            Some(of_others("MMseqs2", "mmseqs convert2fasta DB refs.fa"))
+        }
+        None => None,
+    }
 }
 
 fn is_of_blast(path: &Path) -> bool {

@@ -49,6 +49,7 @@
 
 mod bloom;
 mod cardinality;
+mod foreign;
 pub mod gydb;
 pub mod gyk;
 mod location;

@@ -250,4 +250,10 @@ fn counts_of_kmers_are_looked_up() {
         "{wrong:?}"
     );
     assert!(!wrong.text().contains("s.gyk"), "{wrong:?}");
+    let path = "/api/v1/jobs?database=counts";
+    let wrong = service.send("POST", path, "application/octet-stream", b">a\nACGT\n");
+    assert!(
+        wrong.status == 400 && wrong.text().contains("/api/v1/reads"),
+        "{wrong:?}"
+    );
 }

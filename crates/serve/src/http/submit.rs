@@ -145,15 +145,19 @@ pub async fn submit(app: &Arc<App>, wanted: Wanted, client: String) -> Result<St
 
 fn accept(app: &App, wanted: Wanted, client: String) -> Result<String, Refusal> {
     let (engine, limits) = (&app.engine, &app.engine.config().limits);
-    let served = engine.databases().named(&wanted.database);
+    let databases = engine.databases();
+    let served = databases.named(&wanted.database);
     let served = served.ok_or_else(|| {
-        let names = engine.databases().all().iter();
+        let name = &wanted.database;
+        let names = databases.all().iter();
         let names: Vec<&str> = names.map(|served| served.named.name.as_str()).collect();
-        Refusal::bad(format!(
-            "there is no database of the name {:?}: choose {}",
-            wanted.database,
-            names.join(", ")
-        ))
+        Refusal::bad(match databases.of_reads_named(name) {
+            Some(_) => format!("the database {name:?} is for reads: send them to /api/v1/reads"),
+            None => format!(
+                "there is no database of the name {name:?}: choose {}",
+                names.join(", ")
+            ),
+        })
     })?;
     let queries = intake::queries(wanted.sent, limits).map_err(Refusal::bad)?;
     let program = match &wanted.program {

@@ -12,10 +12,11 @@ use memmap2::Mmap;
 
 use super::bucket::{Buckets, LINE_WORDS, Line};
 use super::check::{self, Sound};
-use super::error::{GydbError, what_it_is};
+use super::error::GydbError;
 use super::layout::{FORMAT, Header, PARTITIONS, PLACE_BITS, Summary, feature_at, place_of};
 use super::partition::Partition;
 use super::words::{FeatureWords, PartitionWords};
+use crate::foreign::what_it_is;
 use crate::location::Location;
 use crate::map::{anonymous, let_go_of, open};
 
@@ -395,7 +396,7 @@ fn header(path: &Path, bytes: &[u8]) -> Result<Header, GydbError> {
         error.map_or_else(
             || GydbError::NotGydb {
                 path: path.to_path_buf(),
-                found: what_it_is(bytes),
+                found: what_it_is(bytes, FORMAT.magic),
             },
             GydbError::from,
         )

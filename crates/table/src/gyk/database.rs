@@ -12,6 +12,7 @@ use super::error::GykError;
 use super::layout::{
     BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, FORMAT, HEADER_BYTES, Header, Metadata,
 };
+use crate::foreign::what_it_is;
 use crate::map::{let_go_of, open};
 
 /// An opened database. Its bins are read from the file when they are first used; threads share it.
@@ -239,6 +240,7 @@ fn header(path: &Path, bytes: &[u8]) -> Result<Header, GykError> {
         error.map_or_else(
             || GykError::NotGyk {
                 path: path.to_path_buf(),
+                found: what_it_is(bytes, FORMAT.magic),
             },
             GykError::from,
         )

@@ -14,13 +14,15 @@ pub enum GykError {
     Container(#[from] ContainerError),
     /// The file does not begin as a database does.
     #[error(
-        "{} is not a .gyk database: it does not begin with \"GYRASEK\"; `gyrase count` makes \
-         databases, `gyrase kmers import` converts those of other programs",
+        "{} is not a .gyk database: it {found}; `gyrase count` makes databases, `gyrase kmers \
+         import` converts those of other programs",
         path.display()
     )]
     NotGyk {
         /// The file.
         path: PathBuf,
+        /// What it is instead, as far as its first bytes tell: "looks like a FASTA file".
+        found: String,
     },
     /// The file cannot be written.
     #[error(transparent)]
