@@ -73,6 +73,7 @@ impl<'g> Walks<'g> {
     /// The graph is too large; another process failed, or there is no room for what travels.
     pub fn of(searched: &'g Searched, neighbours: usize) -> Result<Walks<'g>, Error> {
         let Searched { graph, among, .. } = *searched;
+        among.progress.start("index", 0);
         let k = graph.k();
         let place = match searched.whole.as_deref() {
             None => Place::Shared(Box::new(SharedNodes::of(graph, neighbours, among)?)),

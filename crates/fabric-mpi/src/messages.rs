@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
 
 use gyrase_fabric::{FabricError, Message};
+use tracing::info_span;
 
 use crate::counters::add;
 use crate::mpi::Mpi;
@@ -86,6 +87,7 @@ impl Messages {
             number,
             mut bytes,
         } = message;
+        let _send = info_span!(target: "gyrase::trace", "send", bytes = bytes.len()).entered();
         add(&mpi.counting.messages, 1);
         add(&mpi.counting.bytes_sent, bytes.len() as u64);
         // The numbers are behind what is in the message, so that neither side moves that.

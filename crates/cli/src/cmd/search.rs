@@ -70,12 +70,13 @@ const HOPELESS_TOLD: usize = 10;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Search {
-    /// Sequences to search for; FASTA, plain or compressed; `-` for a pipe
+    /// Sequences to search for; FASTA or FASTQ, plain or compressed; `-` for a pipe, `@list` for a
+    /// list of files
     #[arg(value_name = "QUERIES", required = true)]
     queries: Vec<PathBuf>,
 
     /// What to search in, together the database: FASTA files, `.gysd` of `gyrase index`, BLAST
-    /// databases by their name without endings
+    /// databases by their name without endings, `@list` for a list of such
     #[arg(long, value_name = "DB", required = true, num_args = 1..)]
     db: Vec<PathBuf>,
 

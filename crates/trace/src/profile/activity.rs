@@ -97,7 +97,8 @@ impl Activity {
             | SpanKind::Count
             | SpanKind::Work
             | SpanKind::Between
-            | SpanKind::Round => Activity::OffCpu,
+            | SpanKind::Round
+            | SpanKind::Send => Activity::OffCpu,
             SpanKind::Stopped => Activity::Stopped,
             SpanKind::Open => Activity::Open,
             SpanKind::Read => Activity::Read,

@@ -214,6 +214,8 @@ pub enum SpanKind {
     Turn,
     /// A round of the exchange, beside what threads do.
     Round,
+    /// Sending a message to another rank.
+    Send,
 }
 
 impl TracedSpan {
@@ -238,6 +240,7 @@ impl SpanKind {
             ("write" | "sync", _) => SpanKind::Write,
             ("spill", _) => SpanKind::Spill,
             ("round", _) => SpanKind::Round,
+            ("send", _) => SpanKind::Send,
             ("wait", "collective") => SpanKind::Collective,
             ("wait", "buffer") => SpanKind::Buffer,
             ("wait", "border") => SpanKind::Border,

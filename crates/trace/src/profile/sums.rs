@@ -17,7 +17,7 @@ pub struct Moved {
     pub read: u64,
     /// Of text that records were found in.
     pub parsed: u64,
-    /// Sent in rounds of the exchange.
+    /// Sent to other ranks, in rounds of the exchange and in messages.
     pub sent: u64,
     /// Of records that were counted.
     pub counted: u64,
@@ -32,7 +32,7 @@ impl Moved {
         match what {
             SpanKind::Read => self.read += bytes,
             SpanKind::Parse => self.parsed += bytes,
-            SpanKind::Round => self.sent += bytes,
+            SpanKind::Round | SpanKind::Send => self.sent += bytes,
             SpanKind::Count => self.counted += bytes,
             SpanKind::Write => self.written += bytes,
             SpanKind::Spill => self.spilled += bytes,
@@ -78,6 +78,8 @@ pub struct RankProfile {
     pub bytes: Moved,
     /// Rounds of the exchange, and the seconds in them.
     pub rounds: (u64, f64),
+    /// Bytes sent in them.
+    pub round_bytes: u64,
     /// What each worker did, by track.
     pub workers: BTreeMap<u64, WorkerTimes>,
     /// What the main thread did, while all others waited for it.
@@ -400,6 +402,7 @@ fn add(trace: &Trace, cell: &mut RankProfile, span: &TracedSpan) {
     if span.what == SpanKind::Round {
         cell.rounds.0 += 1;
         cell.rounds.1 += span.time;
+        cell.round_bytes += span.bytes;
     } else if is_worker(trace, span) {
         let worker = cell.workers.entry(span.track).or_default();
         share_out(&mut worker.times, span, 1.0);

@@ -50,7 +50,7 @@ enum What {
     Merge(merge::Merge),
     /// Say what a database holds
     Info(info::Info),
-    /// List the references: name, taxid, letters, windows (stretches), file
+    /// List the references: name, taxid, letters, windows (stretches), number of its file
     Targets(list::Targets),
     /// List the taxa: taxid, rank, name, and the references at and below each
     Taxa(list::Taxa),

@@ -73,9 +73,11 @@ fn rows(text: &mut String, profile: &RunProfile) {
         .iter()
         .map(|(_, name)| format!("{name:>11}"))
         .collect();
+    let names = profile.stages.iter().map(|stage| stage.name.len());
+    let width = names.fold("histogram".len(), usize::max) + 1;
     let _ = writeln!(
         text,
-        "{:<10}{:<8}{:>9}{heads}   (seconds)",
+        "{:<width$}{:<8}{:>9}{heads}   (seconds)",
         "stage", "rank", "wall"
     );
     let mut row = |stage: &str, rank: &str, wall: f64, times: &Times| {
@@ -83,7 +85,7 @@ fn rows(text: &mut String, profile: &RunProfile) {
             .iter()
             .map(|(place, _)| format!("{:>11.2}", times[*place as usize]))
             .collect();
-        let _ = writeln!(text, "{stage:<10}{rank:<8}{wall:>9.2}{times}");
+        let _ = writeln!(text, "{stage:<width$}{rank:<8}{wall:>9.2}{times}");
     };
     for stage in &profile.stages {
         if let [alone] = &stage.ranks[..] {

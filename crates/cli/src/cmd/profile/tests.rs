@@ -321,17 +321,18 @@ fn sums_of_short_spans_count() {
 }
 
 #[test]
-fn rounds_are_beside_the_work() {
+fn rounds_and_messages_are_beside_the_work() {
     let mut made = Made::new(2).stage("read", 0.0, 2.0).work(0.0);
     for rank in 0..2 {
         for (instance, bytes) in [(0, 10), (1, 30)] {
             let args = json!({"instance": instance, "bytes": bytes});
             made.add(("b", "gyrase", "round"), rank, 9, 0.0, 1.5, args);
         }
+        made = made.span("send", rank, 9, 1.5, 1.6, json!({"bytes": 5}));
     }
     let (trace, profile) = made.read();
     times_are(&profile, 0, 0, &[(Activity::Compute, 2.0)]);
-    assert_eq!(profile.stages[0].ranks[1].bytes.sent, 40);
+    assert_eq!(profile.stages[0].ranks[1].bytes.sent, 45);
     assert!(table::text(&trace, &profile).contains("2 rounds, 1.50 s each"));
 }
 

@@ -39,7 +39,8 @@ const LOOKED_UP_A_SECOND: f64 = 2e7;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Match {
-    /// The reference: FASTA, plain or compressed, or `.gysa` of `gyrase suffix build`
+    /// The reference: FASTA, plain or compressed, `@list` for a list of files, or `.gysa` of
+    /// `gyrase suffix build`
     #[arg(value_name = "REFERENCE")]
     reference: PathBuf,
 

@@ -167,8 +167,8 @@ fn exchanges(stage: &StageProfile) -> bool {
 fn small_rounds(profile: &RunProfile) -> bool {
     let cells = || profile.stages.iter().flat_map(|stage| &stage.ranks);
     let rounds: u64 = cells().map(|cell| cell.rounds.0).sum();
-    let moved = moved_by_all(profile);
-    moved.spilled > 0 && moved.sent < rounds * SMALL_ROUND
+    let sent: u64 = cells().map(|cell| cell.round_bytes).sum();
+    moved_by_all(profile).spilled > 0 && sent < rounds * SMALL_ROUND
 }
 
 fn moved_by_all(profile: &RunProfile) -> Moved {
