@@ -34,7 +34,7 @@ const WORDS: usize = 256;
 const HALF: u64 = u32::MAX as u64;
 
 /// Codes of nucleotides in two bits each, and beside them what is no base.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packed {
     /// Of each 32 bases the lower bits of their codes in the lower half, the upper ones in the
     /// other; the lowest bit of each half is of the first base. What is no base is an A here. Two
@@ -47,7 +47,7 @@ pub struct Packed {
 }
 
 /// Neighbouring codes that are the same and no base.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Run {
     range: Range<usize>,
     code: u8,

@@ -173,7 +173,7 @@ impl<'s> Segments<'s> {
                 || goes_on(&right, &of_right)
                 || score >= self.least && self.has_earlier(both)
             {
-                prefetch(&self.search.words.text, place.query - 1);
+                prefetch(self.seed_text(), place.query - 1);
                 going_on |= 1 << lane;
             } else if score >= self.least {
                 self.add(Found {
@@ -399,6 +399,12 @@ impl<'s> Segments<'s> {
         differing(queries.window(query) ^ subjects.window(subject)) | others
     }
 
+    /// The text of the queries; what is masked has another bit.
+    #[inline(always)]
+    fn seed_text(&self) -> &'s [u8] {
+        self.search.queries.seed_text()
+    }
+
     /// Whether no seed begins at a position of the subjects.
     #[inline(always)]
     fn is_masked(&self, subject: usize) -> bool {
@@ -409,7 +415,7 @@ impl<'s> Segments<'s> {
     /// Whether two positions have the same base, which is not masked.
     #[inline(always)]
     fn equal(&self, query: usize, subject: usize) -> bool {
-        let one = self.search.words.text[query];
+        let one = self.seed_text()[query];
         let other = self.search.subjects.packed().code(subject);
         one == other && usize::from(one) < BASES && !self.is_masked(subject)
     }
@@ -417,7 +423,7 @@ impl<'s> Segments<'s> {
     /// Bases before two positions that belong to the segment, and what they score; none where there
     /// is a word before them from which the same segment is found.
     fn left(&self, query: usize, subject: usize) -> Option<(usize, i32)> {
-        let queries = self.search.words.text[..query].iter().rev().copied();
+        let queries = self.seed_text()[..query].iter().rev().copied();
         let subjects = self.search.subjects.packed().backward(subject);
         let reward = self.search.scoring.setting.reward;
         let (mut length, mut best, mut sum) = (0, 0, 0);
@@ -540,7 +546,7 @@ impl Recent {
             plain_of_word: ones(if template { seed.span } else { *word }),
         };
         for by in (0..seed.span).rev().filter(|_| template) {
-            let one = segments.search.words.text[query + by];
+            let one = segments.seed_text()[query + by];
             recent.push(one, segments.search.subjects.packed().code(subject + by));
         }
         recent

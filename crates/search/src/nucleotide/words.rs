@@ -54,9 +54,7 @@ pub(super) struct Words {
     pub key_bits: u32,
     /// Keys of a part, as a power of two.
     pub part_bits: u32,
-    /// The text of the queries; what is masked has another bit.
-    pub text: Vec<u8>,
-    /// The same without masks, and with masks as what is no base.
+    /// The text of the queries without masks, and with masks as what is no base.
     pub packed: Packed,
     pub masked: Packed,
     /// The position of each word, and where the words of each key that there is begin.
@@ -88,8 +86,9 @@ impl KeptWords {
         threads: usize,
     ) -> Arc<Words> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let are_same =
-            |words: &Arc<Words>| words.seed == seed && words.text == masked(queries, setting);
+        let are_same = |words: &Arc<Words>| {
+            words.seed == seed && words.masked == Packed::of(queries.seed_text())
+        };
         let same = kept.take().filter(are_same);
         let words = same.unwrap_or_else(|| Arc::new(Words::new(queries, setting, seed, threads)));
         *kept = Some(Arc::clone(&words));
@@ -100,16 +99,13 @@ impl KeptWords {
 impl Words {
     /// The words of the frames of queries.
     pub(super) fn new(queries: &Sequences, setting: &Setting, seed: Seed, threads: usize) -> Words {
-        let text = masked(queries, setting);
-        let masked = Packed::of(&text);
         let mut words = Words {
             seed,
             step: setting.step(),
             key_bits: 0,
             part_bits: 0,
-            text,
             packed: Packed::of(queries.text()),
-            masked: Packed::default(),
+            masked: Packed::of(queries.seed_text()),
             entries: Vec::new(),
             windows: Vec::new(),
             present: Vec::new(),
@@ -117,8 +113,7 @@ impl Words {
             coarse: None,
             frames: frames(queries),
         };
-        words.fill(&masked, setting.word.max(seed.span), threads);
-        words.masked = masked;
+        words.fill(queries, setting, threads);
         if words.step == 1 && !seed.is_template() {
             // What a part has more than words has no position.
             let all = words.entries.iter().filter(|entry| entry[0] > 0);
@@ -129,10 +124,18 @@ impl Words {
         words
     }
 
-    /// Sorts the words of unmasked stretches that have so many bases at least.
-    fn fill(&mut self, masked: &Packed, word: usize, threads: usize) {
+    /// Sorts the words of the strands that are asked for, of unmasked stretches that are as long as
+    /// the least word.
+    fn fill(&mut self, queries: &Sequences, setting: &Setting, threads: usize) {
+        let masked = std::mem::take(&mut self.masked);
+        let word = setting.word.max(self.seed.span);
+        let is_asked_for = |range: &Range<usize>| {
+            let strands = Frames::Strands.numbers();
+            let frame = self.frame(queries, range.start);
+            setting.strands.have(strands[frame % strands.len()])
+        };
         let all = masked.stretches(0..masked.len());
-        let long = all.filter(|range| range.len() >= word);
+        let long = all.filter(|range| range.len() >= word && is_asked_for(range));
         let starts = long.map(|range| range.start..range.end + 1 - self.seed.span);
         let starts: Vec<Range<usize>> = starts.collect();
         let count = starts.iter().map(Range::len).sum();
@@ -140,7 +143,8 @@ impl Words {
         let parts = Words::most_parts(count);
         let bits = self.key_bits.saturating_sub(parts.ilog2());
         self.part_bits = bits.max(LEAST_PART_BITS);
-        self.sort(masked, starts, count, threads);
+        self.sort(&masked, starts, count, threads);
+        self.masked = masked;
     }
 
     /// The key of the word in a window; of a part of a long word its hash.
@@ -245,8 +249,8 @@ impl Words {
         let step = setting.step();
         let bits = setting.seeds.iter().map(|seed| key_bits(seed, step, codes));
         let keys = 1_u64 << bits.max().unwrap_or_default();
-        // An entry; text, packed and masked.
-        let word = size_of::<Entry>() + 3;
+        // An entry; packed and masked.
+        let word = size_of::<Entry>() + 2;
         let window = if step == 1 { size_of::<u64>() } else { 0 };
         codes as u64 * (word + window) as u64 + keys / 8 + keys / 16
     }
@@ -274,22 +278,6 @@ fn frames(queries: &Sequences) -> Vec<u32> {
         frame as u32
     };
     blocks.map(of_block).collect()
-}
-
-/// The text in which words are looked for; what is of a strand that nobody asked for is masked.
-fn masked(queries: &Sequences, setting: &Setting) -> Vec<u8> {
-    let mut text = queries.seed_text().to_vec();
-    let strands = Frames::Strands.numbers().iter().cycle();
-    for (number, &strand) in (0..queries.len()).zip(strands) {
-        if !setting.strands.have(strand) {
-            mask(&mut text[queries.range(number)]);
-        }
-    }
-    text
-}
-
-fn mask(codes: &mut [u8]) {
-    codes.iter_mut().for_each(|code| *code |= MASKED);
 }
 
 /// Whether a code is the border of a sequence.
