@@ -298,3 +298,19 @@ pub fn keep_databases_only(output: &Path, kind: Kind) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use gyrase_files::container::what_it_is;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_is_known_by_what_it_begins_with() {
+        for kind in [Kind::Gyk, Kind::Gydb, Kind::Gysd, Kind::Gysa] {
+            let start = [&kind.start()[..], b"\n"].concat();
+            let what = what_it_is(&start).expect("it is a format of this program");
+            assert!(what.contains(kind.ending()), "{what}");
+        }
+    }
+}
