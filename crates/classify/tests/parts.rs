@@ -502,7 +502,10 @@ fn damaged_candidates_are_refused() {
         );
     }
     let text = try_all(b">chr1\nACGT\n").unwrap_err();
-    assert!(text.contains("is no file of candidates"), "{text}");
+    assert!(
+        text.contains("no file of candidates: it looks like a FASTA"),
+        "{text}"
+    );
     let mut other = bytes;
     other[8] = 9;
     assert!(try_all(&other).unwrap_err().contains("version 9"));

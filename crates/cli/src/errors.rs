@@ -314,9 +314,7 @@ impl From<gyrase_suffix::Error> for Failure {
         use gyrase_suffix::Error;
         let meaning = match &error {
             Error::Input(error) => input(error),
-            Error::Container(_) | Error::Foreign { .. } | Error::Lacking { .. } => {
-                Code::Database.into()
-            }
+            Error::Container(_) | Error::Lacking { .. } => Code::Database.into(),
             Error::Output(_) | Error::Sink(_) => Code::Output.into(),
             Error::Memory { needed, .. } => {
                 let enough = needed.div_ceil(1 << 20);
@@ -598,9 +596,6 @@ fn stored(error: &StoredError) -> Meaning {
         StoredError::Full { limit, .. } => too_much_spill(*limit),
         StoredError::OtherReads { .. } => Code::Usage.into(),
         StoredError::Changed { .. } => Code::Input.into(),
-        StoredError::NotCandidates { .. } => {
-            Meaning::helped(Code::Database, "`gyrase classify --candidates` writes them")
-        }
         _ => Code::Database.into(),
     }
 }

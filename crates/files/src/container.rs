@@ -14,6 +14,7 @@
 //!     header_bytes: 64,
 //!     ending: ".example",
 //!     verb: "write",
+//!     makers: "`example write` makes one",
 //! };
 //! let names = b"reads";
 //! let mut header = FORMAT.begin();
@@ -22,15 +23,18 @@
 //!
 //! let header = FORMAT.header(&file).unwrap();
 //! assert_eq!(part(&file, 64, u64_at(header, 12), "names").unwrap(), names);
-//! assert_eq!(FORMAT.header(b"hello"), Err(Unfit::Foreign));
+//! let found = "does not begin with \"EXAMPLE\"".to_string();
+//! assert_eq!(FORMAT.header(b"hello"), Err(Unfit::Foreign(found)));
 //! ```
 
 mod error;
+mod foreign;
 mod section;
 
 use std::fmt::Display;
 
 pub use error::ContainerError;
+pub use foreign::what_it_is;
 pub use section::{ALIGNMENT, MAX_SECTION_NAME, SECTION_BYTES, Section, aligned, is_section_name};
 
 /// A format: what its files begin with.
@@ -46,13 +50,15 @@ pub struct Container {
     pub ending: &'static str,
     /// What one does to make such a file: `count`, `build`.
     pub verb: &'static str,
+    /// Which commands make such files, as a sentence of its own.
+    pub makers: &'static str,
 }
 
 /// Why bytes are no file of a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// They do not begin with the magic.
-    Foreign,
+    /// They do not begin with the magic: what they seem to be instead, to follow "it".
+    Foreign(String),
     /// They are fewer than a header has.
     Short,
     /// They are of another version, this one.
@@ -88,7 +94,7 @@ impl Container {
     /// They are not of this format and version, or not what was written.
     pub fn header<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], Unfit> {
         if !bytes.starts_with(&self.magic) {
-            return Err(Unfit::Foreign);
+            return Err(Unfit::Foreign(self.foreign(bytes)));
         }
         let header = bytes.get(..self.header_bytes).ok_or(Unfit::Short)?;
         match u32_at(header, 8) {
@@ -99,38 +105,6 @@ impl Container {
         checksum("header", &header[..end], u32_at(header, end)).map_err(Unfit::Corrupt)?;
         Ok(header)
     }
-}
-
-/// What a file of this program is that begins with these bytes, and which verb takes it.
-pub fn what_it_is(start: &[u8]) -> Option<&'static str> {
-    const FORMATS: [(&[u8; 8], &str); 6] = [
-        (
-            b"GYRASEK\n",
-            "a .gyk database of counted k-mers, for `gyrase kmers`",
-        ),
-        (
-            b"GYRASED\n",
-            "a .gydb database of references, for `gyrase classify --db`",
-        ),
-        (
-            b"GYRASES\n",
-            "a .gysd database of sequences, for `gyrase search --db`",
-        ),
-        (
-            b"GYRASEX\n",
-            "a .gysa of sorted suffixes, for `gyrase match`",
-        ),
-        (
-            b"GYRASEC\n",
-            "a .gyc of candidates of reads, for `gyrase classify --merge`",
-        ),
-        (
-            b"GYRGYM\r\n",
-            "a .gym of metadata of a search, for `gyrase regenerate`",
-        ),
-    ];
-    let known = FORMATS.iter().find(|(magic, _)| start.starts_with(*magic));
-    known.map(|(_, what)| *what)
 }
 
 /// The part of a file at an offset.
@@ -232,13 +206,16 @@ mod tests {
         header_bytes: 32,
         ending: ".test",
         verb: "write",
+        makers: "`test write` makes one",
     };
 
     #[test]
     fn errors_name_the_file_and_what_mends_it() {
         let path = std::path::Path::new("x.test");
-        let said = |unfit| FORMAT.unfit(path, 9, unfit).map(|error| error.to_string());
-        assert_eq!(said(Unfit::Foreign), None);
+        let foreign = FORMAT.header_of(path, b">chr1\n").unwrap_err().to_string();
+        let words = "x.test is no .test file: it looks like a FASTA file; `test write` makes one";
+        assert_eq!(foreign, words);
+        let said = |unfit| FORMAT.unfit(path, 9, unfit).to_string();
         for (unfit, words) in [
             (
                 Unfit::Short,
@@ -253,7 +230,7 @@ mod tests {
                 "x.test is corrupt: bad; copy or write it again",
             ),
         ] {
-            let said = said(unfit).unwrap();
+            let said = said(unfit);
             assert!(
                 said.contains(words) && said.contains("write it again"),
                 "{said}"
@@ -276,14 +253,14 @@ mod tests {
             damaged[bit / 8] ^= 1 << (bit % 8);
             let unfit = FORMAT.header(&damaged).unwrap_err();
             let expected = match bit / 8 {
-                0..8 => unfit == Unfit::Foreign,
+                0..8 => matches!(unfit, Unfit::Foreign(_)),
                 8..12 => matches!(unfit, Unfit::Version(_)),
                 _ => matches!(unfit, Unfit::Corrupt(_)),
             };
             assert!(expected, "bit {bit}: {unfit:?}");
         }
         assert_eq!(FORMAT.header(&file[..31]), Err(Unfit::Short));
-        assert_eq!(FORMAT.header(&file[..7]), Err(Unfit::Foreign));
+        assert!(matches!(FORMAT.header(&file[..7]), Err(Unfit::Foreign(_))));
     }
 
     #[test]

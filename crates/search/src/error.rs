@@ -184,10 +184,15 @@ pub enum MetadataError {
         source: io::Error,
     },
     /// It is no such file.
-    #[error("{path}: this is no file of gyrase search --metadata", path = .path.display())]
+    #[error(
+        "{path} is no file of metadata: it {found}; `gyrase search --metadata` writes one",
+        path = .path.display()
+    )]
     Foreign {
         /// The file.
         path: PathBuf,
+        /// What it is instead, as far as its first bytes tell: "looks like a FASTA file".
+        found: String,
     },
     /// It is of another version of the format.
     #[error("{path}: this is version {version} of .gym, and 1 can be read", path = .path.display())]

@@ -28,6 +28,7 @@ const FORMAT: Container = Container {
     header_bytes: 64,
     ending: ".gym",
     verb: "search --metadata",
+    makers: "`gyrase search --metadata` writes one",
 };
 /// Bytes of the two checksums of a record, of the answer and of the record itself.
 const CHECKSUMS: usize = 8;
@@ -135,7 +136,7 @@ impl SearchMetadata {
                 asked,
                 answers,
             }),
-            Err(Unfit::Foreign) => Err(MetadataError::Foreign { path }),
+            Err(Unfit::Foreign(found)) => Err(MetadataError::Foreign { path, found }),
             Err(Unfit::Version(version)) => Err(MetadataError::Version { path, version }),
             Err(Unfit::Short) => Err(MetadataError::Damaged {
                 path,

@@ -253,7 +253,7 @@ fn every_damage_is_found_and_named() {
             std::fs::write(&path, &whole[..length]).unwrap();
             let found = SeqDb::open(&path).unwrap_err();
             let expected = match length {
-                0..8 => matches!(found, SeqDbError::Foreign { .. }),
+                0..8 => matches!(found, SeqDbError::Container(ContainerError::Foreign { .. })),
                 _ => matches!(found, SeqDbError::Container(ContainerError::Length { .. })),
             };
             assert!(expected, "{name} {length}: {found}");

@@ -18,12 +18,6 @@ pub enum Error {
     /// A `.gysa` file cannot be read.
     #[error(transparent)]
     Container(#[from] ContainerError),
-    /// A file is no `.gysa` file.
-    #[error("{} is no .gysa file; `gyrase suffix build` makes one of FASTA", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
     /// A `.gysa` file does not hold what is asked for.
     #[error("{} holds no {what}; build it again {how}", path.display())]
     Lacking {

@@ -83,7 +83,7 @@ fn a_file_needs_no_transform_and_no_text() {
 
 #[test]
 fn damage_is_found_wherever_it_is() {
-    assert!(refused(b"").contains("no .gysa file"));
+    assert!(refused(b"").contains("no .gysa file: it is empty"));
     assert!(refused(FASTA.as_bytes()).contains("gyrase suffix build"));
     assert!(refused(&GOLDEN[..GOLDEN.len() - 1]).contains("truncated"));
     assert!(refused(&GOLDEN[..100]).contains("truncated"));

@@ -49,7 +49,6 @@
 
 mod bloom;
 mod cardinality;
-mod foreign;
 pub mod gydb;
 pub mod gyk;
 mod location;

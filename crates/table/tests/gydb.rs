@@ -378,7 +378,7 @@ fn every_truncation_is_refused() {
     for length in 0..whole.len() {
         let error = Database::from_bytes(Path::new("x.gydb"), &whole[..length]).unwrap_err();
         match error {
-            GydbError::NotGydb { .. } => assert!(length < 8),
+            GydbError::Container(ContainerError::Foreign { .. }) => assert!(length < 8),
             GydbError::Container(ContainerError::Length { found, .. }) => {
                 assert!(length >= 8 && found == length as u64)
             }
@@ -454,7 +454,10 @@ fn what_is_no_database_is_told_apart() {
         b"GYRASE",
     ] {
         let error = open(bytes);
-        assert!(matches!(error, GydbError::NotGydb { .. }), "{error}");
+        assert!(
+            matches!(error, GydbError::Container(ContainerError::Foreign { .. })),
+            "{error}"
+        );
     }
     assert!(matches!(
         open(b"GYRASED\n\x02\0\0\0"),

@@ -363,10 +363,13 @@ fn what_is_no_database_is_told_apart() {
         Database::open(folder.path()),
         Err(GykError::Container(ContainerError::Open { .. }))
     ));
-    assert!(matches!(examine(&path, b""), Err(GykError::NotGyk { .. })));
+    assert!(matches!(
+        examine(&path, b""),
+        Err(GykError::Container(ContainerError::Foreign { .. }))
+    ));
     assert!(matches!(
         examine(&path, b">seq\nACGT\n"),
-        Err(GykError::NotGyk { .. })
+        Err(GykError::Container(ContainerError::Foreign { .. }))
     ));
     assert!(matches!(
         examine(&path, b"GYRASEK\n\x02\0\0\0"),

@@ -22,6 +22,7 @@ const FORMAT: Container = Container {
     header_bytes: HEADER,
     ending: ".gyc",
     verb: "classify",
+    makers: "`gyrase classify --candidates` writes them",
 };
 const END: [u8; 8] = *b"GYRASEc\n";
 const VERSION: u32 = 1;
@@ -41,10 +42,12 @@ pub enum StoredError {
         source: io::Error,
     },
     /// It is no such file.
-    #[error("{} is no file of candidates", path.display())]
+    #[error("{} is no file of candidates: it {found}; {}", path.display(), FORMAT.makers)]
     NotCandidates {
         /// The file.
         path: PathBuf,
+        /// What it is instead, as far as its first bytes tell: "looks like a FASTA file".
+        found: String,
     },
     /// It is of another version of the format.
     #[error(
@@ -535,7 +538,7 @@ fn unfit_at(path: &Path, unfit: Unfit) -> StoredError {
     let path = path.to_path_buf();
     let corrupt = |path, what: String| StoredError::Corrupt { path, what };
     match unfit {
-        Unfit::Foreign => StoredError::NotCandidates { path },
+        Unfit::Foreign(found) => StoredError::NotCandidates { path, found },
         Unfit::Short => corrupt(path, "it is truncated".into()),
         Unfit::Version(found) => StoredError::Version { path, found },
         Unfit::Corrupt(what) => corrupt(path, what.to_string()),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gyrase_fastx::decompress;
+use gyrase_files::container::what_it_is;
 
 use super::error::{ExchangeError, Result};
 use super::source::KmerSource;
@@ -57,12 +58,11 @@ impl Read for Metered {
 }
 
 /// What helps with a file that is no foreign database that we read, known by its first bytes.
-fn stranger(start: &[u8]) -> Option<&'static str> {
+fn stranger(start: &[u8]) -> Option<String> {
     // A binary file of Jellyfish begins with nine digits, the length of the JSON object behind
     // them.
     let jellyfish = start.get(9) == Some(&b'{') && start[..9].iter().all(u8::is_ascii_digit);
-    match start {
-        _ if start.starts_with(b"GYRASEK\n") => Some("it is a .gyk database already"),
+    let of_others = match start {
         _ if jellyfish => Some(
             "it is a binary file of Jellyfish; give it as `jellyfish dump -c FILE | gyrase kmers \
              import -`",
@@ -73,7 +73,9 @@ fn stranger(start: &[u8]) -> Option<&'static str> {
         ),
         [b'@', ..] => Some("it looks like FASTQ; `gyrase count` counts the k-mers of reads"),
         _ => None,
-    }
+    };
+    let own = || what_it_is(start).map(|own| format!("it is {own}"));
+    of_others.map(String::from).or_else(own)
 }
 
 /// True when `path` names files of KMC and not a file of its own that is something else.

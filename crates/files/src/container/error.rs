@@ -16,6 +16,16 @@ pub enum ContainerError {
         /// What the system said.
         source: io::Error,
     },
+    /// The file does not begin as one of the format does.
+    #[error("{} is no {} file: it {found}; {}", path.display(), format.ending, format.makers)]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead, as far as its first bytes tell: "looks like a FASTA file".
+        found: String,
+        /// The format.
+        format: Container,
+    },
     /// The file is of another version of the format.
     #[error(
         "{} is a {} database of version {found}, this program reads version {}; {} it again or \
@@ -68,18 +78,37 @@ impl Container {
         }
     }
 
-    /// The error of a file of so many bytes that does not fit; `None` where it is no file of this
-    /// format.
-    pub fn unfit(&self, path: &Path, bytes: usize, unfit: Unfit) -> Option<ContainerError> {
+    /// The header of a file of these bytes.
+    ///
+    /// # Errors
+    /// As [`Container::header`], with the name of the file.
+    pub fn header_of<'a>(&self, path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], ContainerError> {
+        let header = self.header(bytes);
+        header.map_err(|unfit| self.unfit(path, bytes.len(), unfit))
+    }
+
+    /// The error of a file of so many bytes that does not fit.
+    pub(super) fn unfit(&self, path: &Path, bytes: usize, unfit: Unfit) -> ContainerError {
+        let path = path.to_path_buf();
+        let format = *self;
         match unfit {
-            Unfit::Foreign => None,
-            Unfit::Short => self.length(path, self.header_bytes as u64, bytes).err(),
-            Unfit::Version(found) => Some(ContainerError::Version {
-                path: path.to_path_buf(),
+            Unfit::Foreign(found) => ContainerError::Foreign {
+                path,
                 found,
-                format: *self,
-            }),
-            Unfit::Corrupt(what) => Some(self.corrupt(path, what)),
+                format,
+            },
+            Unfit::Short => ContainerError::Length {
+                path,
+                expected: self.header_bytes as u64,
+                found: bytes as u64,
+                format,
+            },
+            Unfit::Version(found) => ContainerError::Version {
+                path,
+                found,
+                format,
+            },
+            Unfit::Corrupt(what) => self.corrupt(&path, what),
         }
     }
 

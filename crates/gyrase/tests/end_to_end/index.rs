@@ -262,7 +262,7 @@ fn what_is_no_database_is_refused() {
     place.fails(
         &["index", "info", "refs.faa"],
         2,
-        &["no .gysd database", "gyrase index"],
+        &["no .gysd file: it looks like a FASTA file", "gyrase index"],
     );
     place.fails(&["index", "get", "r.gysd", "p9"], 1, &["no sequence p9"]);
     place.fails(
@@ -278,11 +278,7 @@ fn what_is_no_database_is_refused() {
         1,
         &["is an input"],
     );
-    place.fails(
-        &["index", "r.gysd", "-o", "map.tsv"],
-        6,
-        &["no .gysd database"],
-    );
+    place.fails(&["index", "r.gysd", "-o", "map.tsv"], 6, &["no .gysd file"]);
     place.fails(&["index", "none.faa", "-o", "y.gysd"], 1, &["none.faa"]);
     place.write("bases.fa", format!(">g\n{}\n", "GATTACAC".repeat(30)));
     place.fails(

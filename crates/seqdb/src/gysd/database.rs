@@ -425,16 +425,7 @@ fn partition_point(
 }
 
 fn header(path: &Path, bytes: &[u8]) -> Result<Header, SeqDbError> {
-    let header = FORMAT.header(bytes).map_err(|unfit| {
-        let error = FORMAT.unfit(path, bytes.len(), unfit);
-        error.map_or_else(
-            || SeqDbError::Foreign {
-                path: path.to_path_buf(),
-                found: "is no .gysd database; `gyrase index` makes one".into(),
-            },
-            SeqDbError::from,
-        )
-    })?;
+    let header = FORMAT.header_of(path, bytes)?;
     let header = Header::decode(header).map_err(|what| FORMAT.corrupt(path, what))?;
     FORMAT.length(path, header.summary.bytes, bytes.len())?;
     Ok(header)

@@ -15,6 +15,7 @@ pub(super) const FORMAT: Container = Container {
     header_bytes: HEADER_BYTES,
     ending: ".gysd",
     verb: "build",
+    makers: "`gyrase index` makes one",
 };
 pub(super) const HEADER_BYTES: usize = 4096;
 /// Bytes of a section that share a checksum.

@@ -30,16 +30,8 @@ impl GysaFile {
     /// It cannot be opened; it is no `.gysa` file, of another version, truncated or damaged.
     pub fn open(path: &Path) -> Result<GysaFile, Error> {
         let (_, bytes) = open(path)?;
-        let header = match FORMAT.header(&bytes) {
-            Ok(header) => Header::decode(header).map_err(|what| FORMAT.corrupt(path, what))?,
-            Err(unfit) => {
-                let foreign = || Error::Foreign {
-                    path: path.to_path_buf(),
-                };
-                let unfit = FORMAT.unfit(path, bytes.len(), unfit);
-                return Err(unfit.map_or_else(foreign, Error::from));
-            }
-        };
+        let header = FORMAT.header_of(path, &bytes)?;
+        let header = Header::decode(header).map_err(|what| FORMAT.corrupt(path, what))?;
         FORMAT.length(path, header.facts.bytes, bytes.len())?;
         let sections = sections(&header, &bytes).map_err(|what| FORMAT.corrupt(path, what))?;
         Ok(GysaFile {

@@ -16,6 +16,7 @@ pub(super) const FORMAT: Container = Container {
     header_bytes: HEADER_BYTES,
     ending: ".gysa",
     verb: "build",
+    makers: "`gyrase suffix build` makes one of FASTA",
 };
 pub(super) const HEADER_BYTES: usize = 4096;
 

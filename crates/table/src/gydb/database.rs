@@ -16,7 +16,6 @@ use super::error::GydbError;
 use super::layout::{FORMAT, Header, PARTITIONS, PLACE_BITS, Summary, feature_at, place_of};
 use super::partition::Partition;
 use super::words::{FeatureWords, PartitionWords};
-use crate::foreign::what_it_is;
 use crate::location::Location;
 use crate::map::{anonymous, let_go_of, open};
 
@@ -391,16 +390,7 @@ fn identity(metadata: &Metadata) -> [u64; 2] {
 
 /// The header of a file that is a database of this version and has the length that it should have.
 fn header(path: &Path, bytes: &[u8]) -> Result<Header, GydbError> {
-    let header = FORMAT.header(bytes).map_err(|unfit| {
-        let error = FORMAT.unfit(path, bytes.len(), unfit);
-        error.map_or_else(
-            || GydbError::NotGydb {
-                path: path.to_path_buf(),
-                found: what_it_is(bytes, FORMAT.magic),
-            },
-            GydbError::from,
-        )
-    })?;
+    let header = FORMAT.header_of(path, bytes)?;
     let header = Header::decode(header).map_err(|what| FORMAT.corrupt(path, what))?;
     FORMAT.length(path, header.summary.bytes, bytes.len())?;
     Ok(header)

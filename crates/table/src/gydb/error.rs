@@ -10,20 +10,9 @@ use gyrase_files::{Garbled, OrderedError, OutputError};
 /// A database that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum GydbError {
-    /// The file cannot be opened, is of another version, truncated or corrupt.
+    /// The file cannot be opened, is no such database, of another version, truncated or corrupt.
     #[error(transparent)]
     Container(#[from] ContainerError),
-    /// The file does not begin as a database does.
-    #[error(
-        "{} is not a .gydb database: it {found}; `gyrase db build` makes databases of references",
-        path.display()
-    )]
-    NotGydb {
-        /// The file.
-        path: PathBuf,
-        /// What it is instead, as far as its first bytes tell: "looks like a FASTA file".
-        found: String,
-    },
     /// The database has no section of this name.
     #[error(
         "the database {} has no section {name:?}, it has {there}; build it again",

@@ -22,6 +22,7 @@ pub(super) const FORMAT: Container = Container {
     header_bytes: HEADER_BYTES,
     ending: ".gydb",
     verb: "build",
+    makers: "`gyrase db build` makes databases of references",
 };
 pub(super) const VERSION: u32 = 1;
 pub(super) const HEADER_BYTES: usize = 4096;

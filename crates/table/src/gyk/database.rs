@@ -12,7 +12,6 @@ use super::error::GykError;
 use super::layout::{
     BinEntry, DIRECTORY_BYTES, ENTRY_BYTES, FORMAT, HEADER_BYTES, Header, Metadata,
 };
-use crate::foreign::what_it_is;
 use crate::map::{let_go_of, open};
 
 /// An opened database. Its bins are read from the file when they are first used; threads share it.
@@ -235,16 +234,7 @@ impl Database {
 
 /// The header of a file that is a database of this version and has the length that it should have.
 fn header(path: &Path, bytes: &[u8]) -> Result<Header, GykError> {
-    let header = FORMAT.header(bytes).map_err(|unfit| {
-        let error = FORMAT.unfit(path, bytes.len(), unfit);
-        error.map_or_else(
-            || GykError::NotGyk {
-                path: path.to_path_buf(),
-                found: what_it_is(bytes, FORMAT.magic),
-            },
-            GykError::from,
-        )
-    })?;
+    let header = FORMAT.header_of(path, bytes)?;
     let header = Header::decode(header).map_err(|what| FORMAT.corrupt(path, what))?;
     FORMAT.length(path, header.file_bytes, bytes.len())?;
     Ok(header)

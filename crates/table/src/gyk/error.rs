@@ -9,21 +9,9 @@ use gyrase_files::{Garbled, OrderedError, OutputError};
 /// A database that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum GykError {
-    /// The file cannot be opened, is of another version, truncated or corrupt.
+    /// The file cannot be opened, is no such database, of another version, truncated or corrupt.
     #[error(transparent)]
     Container(#[from] ContainerError),
-    /// The file does not begin as a database does.
-    #[error(
-        "{} is not a .gyk database: it {found}; `gyrase count` makes databases, `gyrase kmers \
-         import` converts those of other programs",
-        path.display()
-    )]
-    NotGyk {
-        /// The file.
-        path: PathBuf,
-        /// What it is instead, as far as its first bytes tell: "looks like a FASTA file".
-        found: String,
-    },
     /// The file cannot be written.
     #[error(transparent)]
     Write(#[from] OutputError),

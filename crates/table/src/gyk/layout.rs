@@ -13,6 +13,7 @@ pub(super) const FORMAT: Container = Container {
     header_bytes: HEADER_BYTES,
     ending: ".gyk",
     verb: "count",
+    makers: "`gyrase count` makes databases, `gyrase kmers import` converts those of other programs",
 };
 pub(super) const VERSION: u32 = 1;
 pub(super) const HEADER_BYTES: usize = 4096;
