@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    ExchangeFabric, FabricError, FabricOptions, Owners, Place, SpillFolder, World, all_to_all,
-    in_batches, look_up, tell,
+    ExchangeFabric, FabricError, FabricOptions, Owners, Place, SpillFolder, World, in_batches,
+    look_up, tell,
 };
 use gyrase_work::{Progress, in_threads};
 
@@ -139,12 +139,13 @@ impl Among<'_> {
         questions: Vec<Vec<u8>>,
         answer: impl Fn(&[u8]) -> Vec<u8> + Sync,
     ) -> Result<Vec<Vec<u8>>, FabricError> {
-        let told = all_to_all(self.world, questions)?;
-        let shares = told.chunks(told.len().div_ceil(self.threads));
-        let answers = in_threads(shares.collect(), |some: &[Vec<u8>]| {
-            some.iter().map(|one| answer(one)).collect::<Vec<_>>()
-        });
-        all_to_all(self.world, answers.concat())
+        gyrase_fabric::ask(self.world, questions, |told| {
+            let shares = told.chunks(told.len().div_ceil(self.threads));
+            let answers = in_threads(shares.collect(), |some: &[Vec<u8>]| {
+                some.iter().map(|one| answer(one)).collect::<Vec<_>>()
+            });
+            answers.concat()
+        })
     }
 
     /// Tells processes something: for each of `all` what `word` gives, to a rank.

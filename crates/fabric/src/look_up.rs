@@ -28,22 +28,21 @@ pub fn look_up<const K: usize, const A: usize>(
     questions: &[(usize, [u8; K])],
     mut answer: impl FnMut([u8; K]) -> [u8; A],
 ) -> Result<Vec<[u8; A]>, FabricError> {
-    let (asked, answered) = (world.mailbox()?, world.mailbox()?);
-    send_all(world, &*asked, for_each(world, questions))?;
-    for _ in 0..world.ranks() {
-        let (rank, keys) = asked.wait()?;
+    let mut answers_to = |keys: Vec<u8>| {
         let keys = keys.as_chunks().0;
         let mut answers = Vec::with_capacity(keys.len() * A);
         keys.iter()
             .for_each(|&key| answers.extend_from_slice(&answer(key)));
-        answered.send(rank as usize, world.rank() as u64, answers)?;
-    }
-    let mut answers = vec![Vec::new().into_iter(); world.ranks()];
-    for _ in 0..world.ranks() {
-        let (rank, bytes) = answered.wait()?;
-        answers[rank as usize] = bytes.as_chunks().0.to_vec().into_iter();
-    }
-    let next = |(rank, _): &(usize, [u8; K])| answers[*rank].next();
+        answers
+    };
+    let answers = ask(world, for_each(world, questions), |asked| {
+        asked.into_iter().map(&mut answers_to).collect()
+    })?;
+    let mut answers: Vec<_> = answers
+        .iter()
+        .map(|bytes| bytes.as_chunks().0.iter())
+        .collect();
+    let next = |(rank, _): &(usize, [u8; K])| answers[*rank].next().copied();
     let in_order = questions.iter().map(next).collect::<Option<_>>();
     Ok(in_order.expect("an answer for each question"))
 }
@@ -77,19 +76,88 @@ pub fn tell<const K: usize>(
     Ok(())
 }
 
-/// Collective. Every process gives bytes for each process, perhaps none, and gets what all have for
-/// it, in the order of ranks.
+/// Collective. Every process asks others: it gives a question for each, no bytes where it has none,
+/// and gets the answers in the order of ranks. `answer` is given what all asked this process, in
+/// the same order, and says as many answers; nobody gets one who did not ask.
 ///
 /// # Errors
 /// Another process failed.
 ///
 /// # Panics
-/// When there are more messages than processes.
-pub fn all_to_all(world: &dyn World, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, FabricError> {
+/// When there are not as many questions, or answers, as processes.
+pub fn ask(
+    world: &dyn World,
+    questions: Vec<Vec<u8>>,
+    answer: impl FnOnce(Vec<Vec<u8>>) -> Vec<Vec<u8>>,
+) -> Result<Vec<Vec<u8>>, FabricError> {
+    let rank = world.rank();
+    let ranks_with_some = |messages: &[Vec<u8>]| -> Vec<usize> {
+        let numbered = messages.iter().enumerate();
+        let with_some = numbered.filter(|(_, bytes)| !bytes.is_empty());
+        with_some.map(|(rank, _)| rank).collect()
+    };
+    let answered = world.mailbox()?;
+    let asked = ranks_with_some(&questions);
+    let told = all_to_all(world, questions)?;
+    let asking = ranks_with_some(&told);
+    let mut answers = answer(told);
+    let mut own = Vec::new();
+    for other in asking {
+        let bytes = std::mem::take(&mut answers[other]);
+        match other == rank {
+            true => own = bytes,
+            false => answered.send(other, rank as u64, bytes)?,
+        }
+    }
+    let others = asked.iter().filter(|&&other| other != rank).count();
+    receive(world, &*answered, own, others)
+}
+
+/// Collective. Every process gives bytes for each process, perhaps none, and gets what all have for
+/// it, in the order of ranks.
+///
+/// Only who has something for another sends it a message. A sum over all processes tells each how
+/// many to wait for (personalized census; Hoefler, Siebert and Lumsdaine, PPoPP 2010). So a round
+/// in which few talk costs few messages, however many processes there are.
+///
+/// # Errors
+/// Another process failed.
+///
+/// # Panics
+/// When there are not as many messages as processes.
+pub fn all_to_all(
+    world: &dyn World,
+    mut messages: Vec<Vec<u8>>,
+) -> Result<Vec<Vec<u8>>, FabricError> {
+    assert_eq!(messages.len(), world.ranks(), "bytes for each process");
+    if world.ranks() == 1 {
+        return Ok(messages);
+    }
+    let own = std::mem::take(&mut messages[world.rank()]);
     let mailbox = world.mailbox()?;
-    send_all(world, &*mailbox, messages)?;
+    let sent: Vec<u64> = messages
+        .iter()
+        .map(|bytes| u64::from(!bytes.is_empty()))
+        .collect();
+    for (rank, bytes) in messages.into_iter().enumerate() {
+        if sent[rank] > 0 {
+            mailbox.send(rank, world.rank() as u64, bytes)?;
+        }
+    }
+    let others = world.sum(&sent)?[world.rank()] as usize;
+    receive(world, &*mailbox, own, others)
+}
+
+/// The messages of so many others, and that of this process to itself, in the order of ranks.
+fn receive(
+    world: &dyn World,
+    mailbox: &dyn Mailbox,
+    own: Vec<u8>,
+    others: usize,
+) -> Result<Vec<Vec<u8>>, FabricError> {
     let mut came = vec![Vec::new(); world.ranks()];
-    for _ in 0..world.ranks() {
+    came[world.rank()] = own;
+    for _ in 0..others {
         let (rank, bytes) = mailbox.wait()?;
         came[rank as usize] = bytes;
     }
@@ -156,14 +224,4 @@ fn for_each<const K: usize>(world: &dyn World, words: &[(usize, [u8; K])]) -> Ve
         messages[*rank].extend_from_slice(word);
     }
     messages
-}
-
-/// Sends every process one message, with the rank of this one.
-fn send_all(
-    world: &dyn World,
-    mailbox: &dyn Mailbox,
-    messages: Vec<Vec<u8>>,
-) -> Result<(), FabricError> {
-    let mut messages = messages.into_iter().enumerate();
-    messages.try_for_each(|(rank, bytes)| mailbox.send(rank, world.rank() as u64, bytes))
 }

@@ -4,7 +4,7 @@ use gyrase_fabric::conformance::{self, ALL, Case};
 use gyrase_fabric::testing::{Process, run};
 use gyrase_fabric::{
     Alone, Bounds, Drain, Fabric, FabricError, FabricOptions, Farm, Group, Mailbox, Owners, Sender,
-    Steal, World, look_up, scatter_again,
+    Steal, World, all_to_all, ask, look_up, scatter_again,
 };
 
 /// Runs `work` in jobs of one to four processes, and in groups of five.
@@ -97,7 +97,7 @@ fn all_agree() {
 }
 
 /// The owner of a key answers with its square and who it is.
-fn ask(world: &dyn World) -> Result<(), FabricError> {
+fn ask_owners(world: &dyn World) -> Result<(), FabricError> {
     let ranks = world.ranks();
     for asked in [0, 1, 1000] {
         // The last process asks nothing.
@@ -132,7 +132,39 @@ fn ask(world: &dyn World) -> Result<(), FabricError> {
 
 #[test]
 fn owners_answer_in_the_order_asked() {
-    everywhere(|world| ask(world).expect("no process fails"));
+    everywhere(|world| ask_owners(world).expect("no process fails"));
+}
+
+/// Each process talks to those whose rank divides the sum of both ranks and a number.
+fn talk(world: &dyn World) -> Result<(), FabricError> {
+    let (rank, ranks) = (world.rank(), world.ranks());
+    for number in 0..6 {
+        let said = |from: usize, to: usize| match (from + to + number) % (to + 1) {
+            0 => vec![from as u8; 1 + (from * 31 + to + number) % 50],
+            _ => Vec::new(),
+        };
+        let messages = || (0..ranks).map(|to| said(rank, to)).collect();
+        let heard: Vec<Vec<u8>> = (0..ranks).map(|from| said(from, rank)).collect();
+        assert_eq!(all_to_all(world, messages())?, heard);
+        // An answer may be empty; who asked nothing gets none.
+        let answer = |bytes: &Vec<u8>| bytes.repeat(number % 3);
+        let answers = ask(world, messages(), |asked| {
+            assert_eq!(asked, heard);
+            let answers = asked.iter().map(|bytes| match bytes.is_empty() {
+                true => b"nobody asked".to_vec(),
+                false => answer(bytes),
+            });
+            answers.collect()
+        })?;
+        let expected: Vec<Vec<u8>> = (0..ranks).map(|to| answer(&said(rank, to))).collect();
+        assert_eq!(answers, expected);
+    }
+    Ok(())
+}
+
+#[test]
+fn processes_hear_what_some_say_and_get_answers() {
+    everywhere(|world| talk(world).expect("no process fails"));
 }
 
 fn farm(world: &dyn World) -> Result<(), FabricError> {

@@ -108,7 +108,10 @@ impl<'g> Halo<'g> {
         let take = |way: Way, from: &mut &[u8]| found.push((way.node(), take_bases(from)));
         self.shared.ask(&bases, world, answer, take)?;
         self.bases.extend(found);
-        self.put_together();
+        // Where others alone looked for nodes, nothing is new here.
+        if !nodes.is_empty() {
+            self.put_together();
+        }
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::{FabricError, World, all_to_all};
+use gyrase_fabric::{FabricError, World, ask};
 use gyrase_kmer::Kmer;
 
 use super::nodes::Graph;
@@ -153,15 +153,17 @@ impl SharedGraph {
             let questions = asked
                 .iter()
                 .map(|ways| ways.iter().flat_map(|way| way.to_bytes()).collect());
-            let mut answers = Vec::new();
-            for bytes in all_to_all(world, questions.collect())? {
-                let mut own = Vec::new();
-                for &way in bytes.as_chunks().0 {
-                    answer(self.own_way(Way::of_bytes(way)), &mut own);
+            let mut answer_all = |questions: Vec<u8>| {
+                let mut said = Vec::new();
+                for &way in questions.as_chunks().0 {
+                    answer(self.own_way(Way::of_bytes(way)), &mut said);
                 }
-                answers.push(own);
-            }
-            for (bytes, ways) in all_to_all(world, answers)?.iter().zip(&asked) {
+                said
+            };
+            let answers = ask(world, questions.collect(), |told| {
+                told.into_iter().map(&mut answer_all).collect()
+            })?;
+            for (bytes, ways) in answers.iter().zip(&asked) {
                 let mut from = &bytes[..];
                 ways.iter().for_each(|&way| take(way, &mut from));
             }

@@ -137,6 +137,12 @@ impl<'g> SharedNodes<'g> {
                 put_part(&question, message);
             }
         }
+        // Who is asked nothing gets no message.
+        let is_empty = |message: &Vec<u8>| parts(message).all(<[u8]>::is_empty);
+        messages
+            .iter_mut()
+            .filter(|message| is_empty(message))
+            .for_each(Vec::clear);
         let answers = self.among.ask_all(messages, |message| {
             let mut all = Vec::new();
             parts(message).for_each(|part| put_part(&answer(part), &mut all));
@@ -145,12 +151,9 @@ impl<'g> SharedNodes<'g> {
         let mut of_ranks: Vec<_> = answers.iter().map(|message| parts(message)).collect();
         let mut of_share = || {
             let parts = of_ranks.iter_mut().map(|parts| parts.next());
-            parts.collect::<Option<Vec<&[u8]>>>()
+            parts.map(Option::unwrap_or_default).collect::<Vec<&[u8]>>()
         };
-        let shares = shares.iter_mut().map(|share| {
-            let answers = of_share().expect("an answer to each share");
-            (share, answers)
-        });
+        let shares = shares.iter_mut().map(|share| (share, of_share()));
         in_threads(shares.collect(), |(share, answers)| {
             take(share, self, &answers)
         });
