@@ -121,22 +121,33 @@ impl BaseString {
     /// Appends a stretch of another sequence.
     #[inline]
     pub fn append(&mut self, other: &BaseString, stretch: Range<usize>) {
-        let mut at = stretch.start;
-        while at < stretch.end {
-            let bases = PER_WORD.min(stretch.end - at);
-            self.push_word(other.word(at), bases);
-            at += bases;
-        }
+        self.push_words(stretch.len(), |at, _| other.word(stretch.start + at));
     }
 
     /// Appends the reverse complement of a stretch of another sequence.
     #[inline]
     pub fn append_reverse_complement(&mut self, other: &BaseString, stretch: Range<usize>) {
-        let mut end = stretch.end;
-        while end > stretch.start {
-            let bases = PER_WORD.min(end - stretch.start);
-            self.push_word(other.reverse_word(end, bases), bases);
-            end -= bases;
+        self.push_words(stretch.len(), |at, bases| {
+            other.reverse_word(stretch.end - at, bases)
+        });
+    }
+
+    /// Appends so many bases: `word` gives those from a number on, so many of a word.
+    #[inline]
+    fn push_words(&mut self, bases: usize, word: impl Fn(usize, usize) -> u64) {
+        let room = self.len.next_multiple_of(PER_WORD) - self.len;
+        let first = room.min(bases);
+        if first > 0 {
+            self.push_word(word(0, first), first);
+        }
+        // What fills words of its own is not shifted here.
+        let whole = (bases - first) / PER_WORD;
+        let starts = (0..whole).map(|number| first + PER_WORD * number);
+        self.words.extend(starts.map(|at| word(at, PER_WORD)));
+        self.len += PER_WORD * whole;
+        let at = first + PER_WORD * whole;
+        if at < bases {
+            self.push_word(word(at, bases - at), bases - at);
         }
     }
 
