@@ -15,9 +15,10 @@
 //!
 //! A [`World`] is the processes of a job, and what they agree on. Beside fabrics it has what else
 //! processes share work by: schedules of chunks ([`Schedule`]), messages ([`Mailbox`]), jobs of
-//! some of the processes ([`Group`]), questions to the owners of keys ([`look_up`]) and words to
-//! them ([`tell`]), what rank 0 takes from all ([`gather_in_pieces`]), tasks whose results leave in
-//! order ([`Farm`]), and one fabric filled from another ([`scatter_again`]).
+//! some of the processes ([`Group`]), questions to others ([`ask`]), to the owners of keys
+//! ([`look_up`]), and words to them ([`tell`]), what rank 0 takes from all ([`gather_in_pieces`]),
+//! tasks whose results leave in order ([`Farm`]), and one fabric filled from another
+//! ([`scatter_again`]).
 //!
 //! # Example
 //!

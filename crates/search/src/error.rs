@@ -184,14 +184,11 @@ pub enum MetadataError {
         source: io::Error,
     },
     /// It is no such file.
-    #[error(
-        "{path} is no file of metadata: it {found}; `gyrase search --metadata` writes one",
-        path = .path.display()
-    )]
+    #[error("{path} is no file of metadata: it {found}", path = .path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it is instead, as far as its first bytes tell: "looks like a FASTA file".
+        /// What it is instead, as far as its first bytes tell, and what writes such a file.
         found: String,
     },
     /// It is of another version of the format.

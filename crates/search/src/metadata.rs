@@ -136,7 +136,10 @@ impl SearchMetadata {
                 asked,
                 answers,
             }),
-            Err(Unfit::Foreign(found)) => Err(MetadataError::Foreign { path, found }),
+            Err(Unfit::Foreign(found)) => Err(MetadataError::Foreign {
+                path,
+                found: format!("{found}; {}", FORMAT.makers),
+            }),
             Err(Unfit::Version(version)) => Err(MetadataError::Version { path, version }),
             Err(Unfit::Short) => Err(MetadataError::Damaged {
                 path,

@@ -40,19 +40,19 @@ impl Container {
         const BEGINNINGS: [(&[u8], &str); 9] = [
             (
                 b"\x1f\x8b",
-                "is compressed with gzip (decompress it first if it is such a file)",
+                "is compressed with gzip (decompress it first if it holds one)",
             ),
             (
                 b"\x28\xb5\x2f\xfd",
-                "is compressed with zstd (decompress it first if it is such a file)",
+                "is compressed with zstd (decompress it first if it holds one)",
             ),
             (
                 b"BZh",
-                "is compressed with bzip2 (decompress it first if it is such a file)",
+                "is compressed with bzip2 (decompress it first if it holds one)",
             ),
             (
                 b"\xfd7zXZ",
-                "is compressed with xz (decompress it first if it is such a file)",
+                "is compressed with xz (decompress it first if it holds one)",
             ),
             (b"K2TAXDAT", "is the taxonomy of a Kraken 2 database"),
             (b"KMCP", "is a part of a KMC database"),
