@@ -278,7 +278,11 @@ fn what_is_no_database_is_refused() {
         1,
         &["is an input"],
     );
-    place.fails(&["index", "r.gysd", "-o", "map.tsv"], 6, &["no .gysd file"]);
+    place.fails(
+        &["index", "r.gysd", "-o", "map.tsv"],
+        6,
+        &["no .gysd database"],
+    );
     place.fails(&["index", "none.faa", "-o", "y.gysd"], 1, &["none.faa"]);
     place.write("bases.fa", format!(">g\n{}\n", "GATTACAC".repeat(30)));
     place.fails(
