@@ -24,7 +24,7 @@ pub enum ContainerError {
         /// What it is instead, as far as its first bytes tell: "looks like a FASTA file".
         found: String,
         /// The format.
-        format: Container,
+        format: &'static Container,
     },
     /// The file is of another version of the format.
     #[error(
@@ -38,7 +38,7 @@ pub enum ContainerError {
         /// Its version.
         found: u32,
         /// The format.
-        format: Container,
+        format: &'static Container,
     },
     /// The file is shorter or longer than its header says.
     #[error(
@@ -54,7 +54,7 @@ pub enum ContainerError {
         /// Bytes of the file.
         found: u64,
         /// The format.
-        format: Container,
+        format: &'static Container,
     },
     /// A checksum or a value contradicts the rest.
     #[error("the database {} is corrupt: {what}; copy or {verb} it again", path.display())]
@@ -82,15 +82,19 @@ impl Container {
     ///
     /// # Errors
     /// As [`Container::header`], with the name of the file.
-    pub fn header_of<'a>(&self, path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], ContainerError> {
+    pub fn header_of<'a>(
+        &'static self,
+        path: &Path,
+        bytes: &'a [u8],
+    ) -> Result<&'a [u8], ContainerError> {
         let header = self.header(bytes);
         header.map_err(|unfit| self.unfit(path, bytes.len(), unfit))
     }
 
     /// The error of a file of so many bytes that does not fit.
-    pub(super) fn unfit(&self, path: &Path, bytes: usize, unfit: Unfit) -> ContainerError {
+    pub(super) fn unfit(&'static self, path: &Path, bytes: usize, unfit: Unfit) -> ContainerError {
         let path = path.to_path_buf();
-        let format = *self;
+        let format = self;
         match unfit {
             Unfit::Foreign(found) => ContainerError::Foreign {
                 path,
@@ -116,7 +120,12 @@ impl Container {
     ///
     /// # Errors
     /// [`ContainerError::Length`].
-    pub fn length(&self, path: &Path, expected: u64, bytes: usize) -> Result<(), ContainerError> {
+    pub fn length(
+        &'static self,
+        path: &Path,
+        expected: u64,
+        bytes: usize,
+    ) -> Result<(), ContainerError> {
         let found = bytes as u64;
         if found == expected {
             return Ok(());
@@ -125,7 +134,7 @@ impl Container {
             path: path.to_path_buf(),
             expected,
             found,
-            format: *self,
+            format: self,
         })
     }
 }

@@ -251,7 +251,11 @@ fn databases_that_cannot_be_used_are_named() {
         2,
         &["nowhere.gyk", "No such file"],
     );
-    place.fails(&["kmers", "info", "r_1.fq"], 2, &["r_1.fq", "no .gyk file"]);
+    place.fails(
+        &["kmers", "info", "r_1.fq"],
+        2,
+        &["r_1.fq", "no .gyk file: it looks like a FASTQ file"],
+    );
     place.fails(
         &["kmers", "info", "short.gyk"],
         2,
