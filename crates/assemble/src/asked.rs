@@ -1,19 +1,17 @@
 //! Nodes of a graph that others have, as far as somebody asked for them.
 
-use std::collections::HashMap;
-
 use gyrase_fabric::FabricError;
 
 use crate::BaseString;
 use crate::among::Among;
 use crate::contig::Contig;
-use crate::graph::{Outline, SharedGraph, Way};
+use crate::graph::{Ghosts, Outline, SharedGraph, Way};
 use crate::unitigs::records::{put_slice, take_bases};
 
 /// Nodes with their bases, by their numbers among those of all.
 pub struct AskedNodes {
     k: usize,
-    nodes: HashMap<usize, (Outline, BaseString)>,
+    nodes: Ghosts<(Outline, BaseString)>,
 }
 
 impl AskedNodes {
@@ -25,26 +23,28 @@ impl AskedNodes {
         ways: impl Iterator<Item = Way>,
         among: &Among,
     ) -> Result<AskedNodes, FabricError> {
-        let mut ways: Vec<Way> = ways.map(|way| Way::forward(way.node())).collect();
-        ways.sort_unstable();
-        ways.dedup();
-        let (own, mut nodes) = (graph.own(), HashMap::new());
+        let (own, mut nodes) = (graph.own(), Ghosts::default());
+        for way in ways {
+            nodes.get(way);
+        }
         let answer = |way: Way, bytes: &mut Vec<u8>| {
             own.outline(way).put(bytes);
             put_slice(own.bases(way), bytes);
         };
-        let take = |way: Way, from: &mut &[u8]| {
-            nodes.insert(way.node(), (Outline::take(from), take_bases(from)));
-        };
-        graph.ask(&ways, among.world, answer, take)?;
+        let take = |from: &mut &[u8]| (Outline::take(from), take_bases(from));
+        nodes.ask(graph, among.world, answer, take)?;
         Ok(AskedNodes {
             k: graph.k(),
             nodes,
         })
     }
 
+    fn node(&self, way: Way) -> &(Outline, BaseString) {
+        self.nodes.get(way).expect("it was asked for")
+    }
+
     fn outline(&self, way: Way) -> &Outline {
-        &self.nodes[&way.node()].0
+        &self.node(way).0
     }
 
     /// The bases of a way.
@@ -56,7 +56,7 @@ impl AskedNodes {
 
     /// Appends the bases of a way behind so many.
     pub fn append(&self, way: Way, skip: usize, bases: &mut BaseString) {
-        let (_, own) = &self.nodes[&way.node()];
+        let (_, own) = self.node(way);
         match way.is_backward() {
             false => bases.append(own, skip..own.len()),
             true => bases.append_reverse_complement(own, 0..own.len() - skip),
@@ -71,7 +71,7 @@ impl AskedNodes {
 
     /// What comes before a way.
     pub fn before(&self, way: Way) -> impl Iterator<Item = Way> {
-        let back = &self.outline(way).next[usize::from(!way.is_backward())];
+        let back = self.outline(way).next(way.flipped());
         back.iter().map(|way| way.flipped())
     }
 

@@ -14,7 +14,7 @@ use gyrase_kmer::with_words;
 use crate::Error;
 use crate::among::Among;
 use crate::config::Sample;
-use crate::graph::{Halo, Outlines, SharedGraph, Way, compact_among, shape_of};
+use crate::graph::{Halo, SharedGraph, Way, compact_among, shape_of};
 
 /// Rounds at most; a graph that still changes then is clean enough.
 const ROUNDS: usize = 20;
@@ -124,7 +124,7 @@ pub fn clean(
     for round in 0..ROUNDS {
         let halo = Halo::around(&graph, AROUND, among.world)?;
         let round = Round {
-            graph: halo.graph(),
+            graph: &halo,
             depth,
             errors,
             limits,
@@ -161,7 +161,7 @@ pub fn clean(
 }
 
 struct Round<'g> {
-    graph: &'g Outlines,
+    graph: &'g Halo<'g>,
     depth: u64,
     errors: Errors,
     limits: Limits,

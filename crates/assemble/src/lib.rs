@@ -38,6 +38,7 @@
 
 mod among;
 mod anchors;
+mod answers;
 mod asked;
 mod base_slice;
 mod base_string;

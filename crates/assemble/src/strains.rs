@@ -165,15 +165,9 @@ struct Sides {
 impl Sides {
     /// As one of the bubbles that begin at a way.
     fn numbered(self, halo: &Halo, part: usize) -> Bubble {
-        let ends = [self.from, self.to].map(|way| halo.number(way));
-        let kept = self
-            .kept
-            .iter()
-            .map(|&way| (halo.number(way), halo.kmers(way)));
-        let goes = self
-            .goes
-            .iter()
-            .map(|&way| (halo.number(way), halo.count(way)));
+        let ends = [self.from, self.to];
+        let kept = self.kept.iter().map(|&way| (way, halo.kmers(way)));
+        let goes = self.goes.iter().map(|&way| (way, halo.count(way)));
         Bubble {
             order: (ends[0].index() as u64) << 32 | part as u64,
             ends,
@@ -187,7 +181,7 @@ impl Sides {
 ///
 /// Collective.
 fn bubbles(graph: &SharedGraph, one_in: usize, among: &Among) -> Result<Vec<Bubble>, Error> {
-    let mut halo = Halo::around(graph, SEEN, among.world)?;
+    let mut halo = Halo::of(graph);
     let own = graph.own();
     let mut open: Vec<Way> = own.ways().filter(|&way| own.next(way).len() > 1).collect();
     let mut bubbles = Vec::new();
@@ -195,7 +189,7 @@ fn bubbles(graph: &SharedGraph, one_in: usize, among: &Among) -> Result<Vec<Bubb
         let mut left = Vec::new();
         for &way in &open {
             let missed = halo.missed();
-            let sides = begun_by(&halo, halo.of_own(way), one_in).into_iter();
+            let sides = begun_by(&halo, graph.number(way), one_in).into_iter();
             let begun = sides
                 .zip(0..)
                 .map(|(sides, part)| sides.numbered(&halo, part));
@@ -307,7 +301,7 @@ impl Superbubble {
 
 /// Whether ways through nodes that follow each other are so alike that both are of strains.
 fn are_strains(halo: &Halo, one: &[Way], other: &[Way], one_in: usize) -> bool {
-    let overlap = halo.graph().k() - 1;
+    let overlap = halo.k() - 1;
     let length = |ways: &[Way]| {
         overlap
             + ways

@@ -4,7 +4,7 @@
 //! well covered. What is thin may be true, and stays: its first k-mer alone goes, so that both do
 //! not meet. Nothing is joined that reads do not join: they lead on along the rival.
 
-use crate::graph::{Graph, Halo, Outlines, Pieces, Way};
+use crate::graph::{Graph, Halo, Pieces, Way};
 use crate::solid::GOES_ON;
 
 /// A rival is covered so often that it tells what is thin.
@@ -15,10 +15,10 @@ const THIN: (u64, u64) = (1, 20);
 /// For each way of the nodes of this process whether its first k-mer goes.
 pub fn thin(halo: &Halo) -> Vec<bool> {
     let ways = halo.own().flat_map(|way| [way, way.flipped()]);
-    ways.map(|way| is_thin(halo.graph(), way)).collect()
+    ways.map(|way| is_thin(halo, way)).collect()
 }
 
-fn is_thin(graph: &Outlines, way: Way) -> bool {
+fn is_thin(graph: &Halo, way: Way) -> bool {
     let rivals = graph.before(way).flat_map(|before| graph.next(before));
     let mut rivals = rivals.copied().filter(|&rival| rival != way);
     // What no read has goes beside what half of the reads have, but for what a deep end was filled

@@ -127,7 +127,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::graph::{Halo, Outlines, compact};
+    use crate::graph::{Halo, compact};
 
     /// Each k-mer of some texts as a piece.
     fn pieces(k: usize, texts: &[Vec<u8>]) -> Pieces {
@@ -179,24 +179,26 @@ mod tests {
                 let shared = compact_among::<1>(k, &own, &among)?;
                 let halo = Halo::around(&shared, edges, process)?;
                 let both = |way: Way| [way, way.flipped()];
-                let seen = |way| both(way).map(|way| seen(halo.graph(), way, edges));
+                let seen = |way| both(way).map(|way| seen(&halo, way, edges));
                 let seen: Vec<_> = halo.own().map(seen).collect();
                 Ok::<_, Error>((shared.own_numbers(), seen, shared.copied(process)?))
             });
+            let expected = SharedGraph::alone(expected);
+            let halo = Halo::of(&expected);
             for made in made {
                 let (own, seen_here, whole) = made.unwrap();
-                prop_assert_eq!(whole.told(), expected.told());
+                prop_assert_eq!(whole.told(), expected.own().told());
                 for (node, seen_here) in own.zip(seen_here) {
                     let way = Way::forward(node);
                     let ways = [way, way.flipped()];
-                    prop_assert_eq!(seen_here, ways.map(|way| seen(&expected, way, edges)));
+                    prop_assert_eq!(seen_here, ways.map(|way| seen(&halo, way, edges)));
                 }
             }
         }
     }
 
     /// What is seen from a way of what follows it, so many edges far.
-    fn seen(graph: &Outlines, way: Way, edges: usize) -> String {
+    fn seen(graph: &Halo, way: Way, edges: usize) -> String {
         let (length, count) = (graph.length(way), graph.count(way));
         let next = graph.next(way).iter().filter(|_| edges > 0);
         let next: Vec<String> = next.map(|&next| seen(graph, next, edges - 1)).collect();

@@ -27,7 +27,7 @@ impl Edges {
     }
 
     /// Adds what follows both ways of the next node, ascending.
-    pub fn push(&mut self, next: [impl IntoIterator<Item = Way>; 2]) {
+    pub fn push(&mut self, next: [Vec<Way>; 2]) {
         if self.firsts.is_empty() {
             self.firsts.push(0);
         }

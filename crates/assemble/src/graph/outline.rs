@@ -15,6 +15,11 @@ pub struct Outline {
 }
 
 impl Outline {
+    /// What follows a way of the node.
+    pub fn next(&self, way: Way) -> &[Way] {
+        &self.next[usize::from(way.is_backward())]
+    }
+
     /// Appends it to what one process sends to another.
     pub fn put(&self, bytes: &mut Vec<u8>) {
         let mut put = |number: u64| bytes.extend(number.to_le_bytes());

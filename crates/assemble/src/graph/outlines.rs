@@ -74,13 +74,6 @@ impl Outlines {
         u64::try_from(count).unwrap_or(u64::MAX)
     }
 
-    /// Whether the coverage of a node is below a part of another's.
-    pub fn is_below(&self, way: Way, part: (u64, u64), other: Way) -> bool {
-        let of = |way: Way| (u128::from(self.count(way)), u128::from(self.kmers(way)));
-        let ((count, kmers), (other_count, other_kmers)) = (of(way), of(other));
-        count * other_kmers * u128::from(part.1) < other_count * kmers * u128::from(part.0)
-    }
-
     /// Where the bases of a node begin among those of all, forward.
     pub fn start(&self, way: Way) -> usize {
         self.starts[way.node()]
@@ -154,18 +147,9 @@ impl Outlines {
 
     /// Adds a node behind the others.
     pub(super) fn push(&mut self, node: Outline) {
-        self.push_node((node.length, node.count), node.next);
-    }
-
-    /// The same of its length, its count, and what follows it in both directions.
-    pub(super) fn push_node(
-        &mut self,
-        (length, count): (usize, u64),
-        next: [impl IntoIterator<Item = Way>; 2],
-    ) {
-        self.starts.push(self.starts[self.len()] + length);
-        self.counts.push(count);
-        self.edges.push(next);
+        self.starts.push(self.starts[self.len()] + node.length);
+        self.counts.push(node.count);
+        self.edges.push(node.next);
     }
 
     /// Says what overlaps what: every overlap in both directions, perhaps several times.

@@ -121,6 +121,12 @@ impl SharedGraph {
         way.of_node(way.node() - self.firsts[self.rank])
     }
 
+    /// The same of any way, if this process has it.
+    pub fn if_own(&self, way: Way) -> Option<Way> {
+        let is_own = self.own_numbers().contains(&way.node());
+        is_own.then(|| self.own_way(way))
+    }
+
     /// The process that has a node, by its number among those of all.
     pub fn owner(&self, node: usize) -> usize {
         self.firsts.partition_point(|&first| first <= node) - 1

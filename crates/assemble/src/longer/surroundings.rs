@@ -1,10 +1,4 @@
 //! What is around ends: nodes of this process, and those of others as far as somebody looked there.
-//!
-//! Whoever comes to a node that is not known gives up for now. What was missing is asked for
-//! together, and then all go on from the start.
-
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use gyrase_fabric::{FabricError, World};
 use gyrase_kmer::Kmer;
@@ -13,7 +7,8 @@ use super::crossings::Across;
 use super::found::Found;
 use crate::BaseString;
 use crate::among::Among;
-use crate::graph::{Outline, Way};
+use crate::answers::Answers;
+use crate::graph::{Ghosts, Outline, Way};
 use crate::together::{bytes_of, of_bytes, owner};
 use crate::unitigs::records::{put_slice, take_bases, take_number};
 
@@ -24,17 +19,9 @@ pub struct Surroundings<'f, 'g, const W: usize> {
     sides: Option<&'f [bool]>,
     ranks: usize,
     rank: usize,
-    others: HashMap<usize, Other>,
+    others: Ghosts<Other>,
     /// Counts of k-mers that fall to others.
-    kmers: HashMap<Kmer<W>, Option<u32>>,
-    missing: Mutex<Missing<W>>,
-}
-
-/// What somebody looked for.
-#[derive(Default)]
-struct Missing<const W: usize> {
-    nodes: Vec<Way>,
-    kmers: Vec<Kmer<W>>,
+    kmers: Answers<Kmer<W>, Option<u32>>,
 }
 
 /// A node of another process.
@@ -61,9 +48,8 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
             sides,
             ranks: world.ranks(),
             rank: world.rank(),
-            others: HashMap::new(),
-            kmers: HashMap::new(),
-            missing: Mutex::default(),
+            others: Ghosts::default(),
+            kmers: Answers::default(),
         }
     }
 
@@ -83,28 +69,14 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
     }
 
     fn own(&self, way: Way) -> Option<Way> {
-        let graph = self.found.graph();
-        let is_own = graph.own_numbers().contains(&way.node());
-        is_own.then(|| graph.own_way(way))
-    }
-
-    fn other(&self, way: Way) -> Option<&Other> {
-        let other = self.others.get(&way.node());
-        if other.is_none() {
-            self.lock().nodes.push(Way::forward(way.node()));
-        }
-        other
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Missing<W>> {
-        self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.found.graph().if_own(way)
     }
 
     /// Bases of a node; nothing where it is not known yet, as in all that follows.
     pub fn length(&self, way: Way) -> Option<usize> {
         match self.own(way) {
             Some(own) => Some(self.found.graph().own().length(own)),
-            None => Some(self.other(way)?.outline.length),
+            None => Some(self.others.get(way)?.outline.length),
         }
     }
 
@@ -112,7 +84,7 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
     pub fn next(&self, way: Way) -> Option<&[Way]> {
         match self.own(way) {
             Some(own) => Some(self.found.graph().own().next(own)),
-            None => Some(&self.other(way)?.outline.next[usize::from(way.is_backward())]),
+            None => Some(self.others.get(way)?.outline.next(way)),
         }
     }
 
@@ -121,7 +93,7 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
         if let Some(own) = self.own(way) {
             return Some(self.found.graph().own().bases(own).base(at));
         }
-        let other = self.other(way)?;
+        let other = self.others.get(way)?;
         let forward = match way.is_backward() {
             false => at,
             true => other.outline.length - 1 - at,
@@ -138,7 +110,7 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
     pub fn inner(&self, way: Way) -> Option<u64> {
         match self.own(way) {
             Some(own) => Some(self.found.inner(own)),
-            None => Some(self.other(way)?.inner),
+            None => Some(self.others.get(way)?.inner),
         }
     }
 
@@ -147,7 +119,7 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
         match (self.own(way), self.sides) {
             (_, None) => Some(false),
             (Some(own), Some(sides)) => Some(sides[own.node()]),
-            (None, Some(_)) => Some(self.other(way)?.is_side),
+            (None, Some(_)) => Some(self.others.get(way)?.is_side),
         }
     }
 
@@ -159,11 +131,10 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
         if self.own(edge.0).is_some() {
             return Some(self.found.crossings.count(edge, before));
         }
-        let other = self.other(edge.0)?;
+        let other = self.others.get(edge.0)?;
         let side = usize::from(edge.0.is_backward());
-        let place = other.outline.next[side]
-            .iter()
-            .position(|&next| next == edge.1);
+        let next = other.outline.next(edge.0);
+        let place = next.iter().position(|&next| next == edge.1);
         let counts = &other.crossings[side][place.expect("one follows the other")];
         Some(counts[self.found.crossings.place(edge, before)])
     }
@@ -173,49 +144,43 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
         if owner(kmer, self.ranks) == self.rank {
             return Some(self.found.count(kmer));
         }
-        let count = self.kmers.get(&kmer).copied();
-        if count.is_none() {
-            self.lock().kmers.push(kmer);
-        }
-        count
+        self.kmers.get(kmer).copied()
     }
 
     /// Asks for what was missing.
     ///
     /// Collective.
     pub fn ask(&mut self, among: &Among) -> Result<(), FabricError> {
-        let Missing {
-            mut nodes,
-            mut kmers,
-        } = std::mem::take(&mut *self.lock());
-        nodes.sort_unstable();
-        nodes.dedup();
-        kmers.sort_unstable();
-        kmers.dedup();
-        let mut heard = Vec::new();
-        let answer = |own: Way, bytes: &mut Vec<u8>| self.put(own, bytes);
-        let take = |way: Way, from: &mut &[u8]| heard.push((way.node(), Other::take(from)));
-        self.found.graph().ask(&nodes, among.world, answer, take)?;
-        self.others.extend(heard);
+        let (found, sides) = (self.found, self.sides);
+        let answer = |own: Way, bytes: &mut Vec<u8>| Other::put(found, sides, own, bytes);
+        self.others
+            .ask(found.graph(), among.world, answer, Other::take)?;
+        let kmers = self.kmers.take_missing();
         let question = |kmer| (owner(kmer, self.ranks), bytes_of(kmer, 0));
         let answers = among.ask(&kmers, question, |bytes| {
             let count = self.found.count(of_bytes(bytes).0);
             count.map_or(u64::MAX, u64::from).to_le_bytes()
         })?;
         let count = |bytes: [u8; 8]| u32::try_from(u64::from_le_bytes(bytes)).ok();
-        let answered = kmers.into_iter().zip(answers);
         self.kmers
-            .extend(answered.map(|(kmer, bytes)| (kmer, count(bytes))));
+            .add(kmers.into_iter().zip(answers.into_iter().map(count)));
         Ok(())
     }
+}
 
+impl Other {
     /// Says what there is to know about a node of this process.
-    fn put(&self, own: Way, bytes: &mut Vec<u8>) {
-        let (graph, crossings) = (self.found.graph(), &self.found.crossings);
+    fn put<const W: usize>(
+        found: &Found<W>,
+        sides: Option<&[bool]>,
+        own: Way,
+        bytes: &mut Vec<u8>,
+    ) {
+        let (graph, crossings) = (found.graph(), &found.crossings);
         graph.own().outline(own).put(bytes);
         let mut put = |number: u64| bytes.extend(number.to_le_bytes());
-        put(self.found.inner(own));
-        put(u64::from(self.sides.is_some_and(|sides| sides[own.node()])));
+        put(found.inner(own));
+        put(u64::from(sides.is_some_and(|sides| sides[own.node()])));
         for way in [own, own.flipped()] {
             for &to in graph.own().next(way) {
                 let counts = crossings.counts((graph.number(way), to));
@@ -224,14 +189,12 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
             }
         }
         let all = graph.own().bases(own);
-        let end = all.len().min(2 * self.found.k);
+        let end = all.len().min(2 * found.k);
         for stretch in [0..end, all.len() - end..all.len()] {
             put_slice(all.slice(stretch), bytes);
         }
     }
-}
 
-impl Other {
     fn take(from: &mut &[u8]) -> Other {
         let outline = Outline::take(from);
         let mut number = || take_number(from);

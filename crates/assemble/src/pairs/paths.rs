@@ -106,7 +106,7 @@ pub fn joins(
     let resolver = Resolver::new(graph, links, inserts, sample, among)?;
     let wanted = resolver.agreed(among)?;
     let behind = resolver.behind(&wanted, among)?;
-    let mut halo = Halo::around(graph, 1, among.world)?;
+    let mut halo = Halo::of(graph);
     let (mut joins, mut open) = (Vec::new(), Vec::new());
     let mut left: Vec<(OpenJoin, Link)> = wanted;
     loop {
@@ -314,7 +314,7 @@ impl<'g> Resolver<'g> {
             steps: 0,
         };
         let overlap = self.graph.k() as i64 - 1;
-        search.from(halo.of_own(self.graph.own_way(from)), -overlap)?;
+        search.from(from, -overlap)?;
         Some(search.found)
     }
 
@@ -359,7 +359,6 @@ impl<'g> Resolver<'g> {
 /// Looks for ways between two nodes.
 struct Search<'h> {
     halo: &'h Halo<'h>,
-    /// Ways are numbered among those of all.
     to: Way,
     range: std::ops::RangeInclusive<i64>,
     path: Vec<Way>,
@@ -376,8 +375,7 @@ impl Search<'_> {
             if self.steps > MOST_STEPS || self.found.len() > MOST_PATHS {
                 return None;
             }
-            let number = self.halo.number(next);
-            if number == self.to {
+            if next == self.to {
                 if self.range.contains(&at) {
                     self.found.push(self.path.clone());
                 }
@@ -386,7 +384,7 @@ impl Search<'_> {
             // The bases behind the overlap.
             let end = at + self.halo.kmers(next) as i64;
             if end <= *self.range.end() {
-                self.path.push(number);
+                self.path.push(next);
                 self.from(next, end)?;
                 self.path.pop();
             }
