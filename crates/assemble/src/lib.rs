@@ -49,6 +49,7 @@ mod config;
 mod contig;
 mod drawing;
 mod error;
+mod firsts;
 mod foreign;
 pub mod gfa;
 mod graph;

@@ -4,15 +4,16 @@ use std::ops::Range;
 
 use gyrase_fabric::{FabricError, Place, World};
 
+use crate::firsts::Firsts;
+
 /// Things that are found bin by bin, numbered in the order of bins whoever has them. They may come
 /// in several such rows: a *group* is a bin of a row.
 #[derive(Clone, Debug)]
 pub struct Numbering {
     place: Place,
-    /// The number of the first of each group, and how many there are.
-    first: Vec<usize>,
-    /// The same of those that this process has.
-    own: Vec<usize>,
+    all: Firsts,
+    /// Those that this process has.
+    own: Firsts,
 }
 
 impl Numbering {
@@ -26,8 +27,8 @@ impl Numbering {
     ) -> Result<Numbering, FabricError> {
         Ok(Numbering {
             place: place.clone(),
-            first: firsts(&world.sum(counts)?),
-            own: firsts(counts),
+            all: Firsts::of(world.sum(counts)?),
+            own: Firsts::of(counts.iter().copied()),
         })
     }
 
@@ -43,17 +44,17 @@ impl Numbering {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.first[self.first.len() - 1]
+        self.all.len()
     }
 
     /// How many this process has.
     pub fn own_len(&self) -> usize {
-        self.own[self.own.len() - 1]
+        self.own.len()
     }
 
     /// How many groups there are.
     pub fn group_count(&self) -> usize {
-        self.first.len() - 1
+        self.all.groups()
     }
 
     /// Those of this process, ascending.
@@ -73,17 +74,17 @@ impl Numbering {
 
     /// The numbers of a group.
     pub fn of(&self, group: usize) -> Range<usize> {
-        self.first[group]..self.first[group + 1]
+        self.all.range(group)
     }
 
     /// Which of the things of this process those of a group are.
     pub fn own_of(&self, group: usize) -> Range<usize> {
-        self.own[group]..self.own[group + 1]
+        self.own.range(group)
     }
 
     /// The group of one.
     pub fn group(&self, number: usize) -> usize {
-        self.first.partition_point(|&first| first <= number) - 1
+        self.all.group(number)
     }
 
     /// The process that has one.
@@ -100,7 +101,7 @@ impl Numbering {
             1 => number,
             _ => {
                 let group = self.group(number);
-                self.own[group] + (number - self.first[group])
+                self.own.first(group) + (number - self.all.first(group))
             }
         }
     }
@@ -110,19 +111,9 @@ impl Numbering {
         match self.place.ranks {
             1 => own,
             _ => {
-                let group = self.own.partition_point(|&first| first <= own) - 1;
-                self.first[group] + (own - self.own[group])
+                let group = self.own.group(own);
+                self.all.first(group) + (own - self.own.first(group))
             }
         }
     }
-}
-
-/// Where each of some rows of so many begins, and where the last ends.
-fn firsts(counts: &[u64]) -> Vec<usize> {
-    let mut firsts = vec![0];
-    firsts.extend(counts.iter().scan(0, |end, &count| {
-        *end += count as usize;
-        Some(*end)
-    }));
-    firsts
 }

@@ -10,6 +10,7 @@ use super::outlines::Outlines;
 use crate::Error;
 use crate::among::Among;
 use crate::contig::Contig;
+use crate::firsts::Firsts;
 use crate::meetings::{Overlap, Shared, meet};
 use crate::way::Way;
 
@@ -22,8 +23,8 @@ const AT_ONCE: usize = 1 << 14;
 pub struct SharedGraph {
     /// The nodes of this process, from 0 on. What follows them is numbered among those of all.
     own: Graph,
-    /// The number of the first node of each process, and how many there are.
-    firsts: Vec<usize>,
+    /// Which nodes each process has.
+    of_ranks: Firsts,
     rank: usize,
 }
 
@@ -31,7 +32,7 @@ impl SharedGraph {
     /// That of one process.
     pub fn alone(graph: Graph) -> SharedGraph {
         SharedGraph {
-            firsts: vec![0, graph.len()],
+            of_ranks: Firsts::of([graph.len() as u64]),
             own: graph,
             rank: 0,
         }
@@ -69,16 +70,13 @@ impl SharedGraph {
     fn numbered(own: Graph, world: &dyn World) -> Result<SharedGraph, Error> {
         let mut counts = vec![0; world.ranks()];
         counts[world.rank()] = own.len() as u64;
-        let mut firsts = vec![0];
-        for count in world.sum(&counts)? {
-            firsts.push(firsts[firsts.len() - 1] + count as usize);
-        }
-        if 2 * firsts[world.ranks()] > u32::MAX as usize {
+        let of_ranks = Firsts::of(world.sum(&counts)?);
+        if 2 * of_ranks.len() > u32::MAX as usize {
             return Err(Error::TooLarge);
         }
         Ok(SharedGraph {
             own,
-            firsts,
+            of_ranks,
             rank: world.rank(),
         })
     }
@@ -95,7 +93,7 @@ impl SharedGraph {
 
     /// Nodes of all processes.
     pub fn len(&self) -> usize {
-        self.firsts.last().copied().unwrap_or(0)
+        self.of_ranks.len()
     }
 
     /// k-mers of all processes.
@@ -108,17 +106,17 @@ impl SharedGraph {
 
     /// The numbers of the nodes of this process.
     pub fn own_numbers(&self) -> Range<usize> {
-        self.firsts[self.rank]..self.firsts[self.rank + 1]
+        self.of_ranks.range(self.rank)
     }
 
     /// The way among those of all, of one of this process.
     pub fn number(&self, own: Way) -> Way {
-        own.of_node(self.firsts[self.rank] + own.node())
+        own.of_node(self.of_ranks.first(self.rank) + own.node())
     }
 
     /// The way of this process, of one among those of all that it must have.
     pub fn own_way(&self, way: Way) -> Way {
-        way.of_node(way.node() - self.firsts[self.rank])
+        way.of_node(way.node() - self.of_ranks.first(self.rank))
     }
 
     /// The same of any way, if this process has it.
@@ -129,7 +127,7 @@ impl SharedGraph {
 
     /// The process that has a node, by its number among those of all.
     pub fn owner(&self, node: usize) -> usize {
-        self.firsts.partition_point(|&first| first <= node) - 1
+        self.of_ranks.group(node)
     }
 
     /// A question about a way to the process that has its node.
