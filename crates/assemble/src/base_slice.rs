@@ -89,6 +89,14 @@ impl<'b> BaseSlice<'b> {
         self.bases.kmer(self.start + at, k)
     }
 
+    /// The bases in words, as [`BaseString::words`] has them.
+    pub fn words(self) -> impl Iterator<Item = u64> {
+        (self.start..self.end).step_by(PER_WORD).map(move |at| {
+            let behind = PER_WORD - PER_WORD.min(self.end - at);
+            self.bases.word(at) & (u64::MAX << (2 * behind))
+        })
+    }
+
     /// Appends the bases to a sequence.
     pub fn append_to(self, other: &mut BaseString) {
         other.append(self.bases, self.start..self.end);

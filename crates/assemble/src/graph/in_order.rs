@@ -9,7 +9,7 @@ use gyrase_work::{in_parallel, run_of};
 use super::nodes::Pieces;
 use crate::among::Among;
 use crate::base_string::PER_WORD;
-use crate::unitigs::records::{put_slice, take_bases, take_number};
+use crate::unitigs::records::{append_bases, put_slice, take_number};
 use crate::{BaseSlice, BaseString, Error};
 
 /// Words by which sequences of one length are told apart: more are equal in few, and these are in
@@ -51,8 +51,8 @@ pub fn in_order(pieces: &Pieces, among: &Among) -> Result<Pieces, Error> {
             let mut from = &bytes[..used];
             while !from.is_empty() {
                 let count = take_number(&mut from);
-                let bases = take_bases(&mut from);
-                own.push_bases(BaseSlice::whole(&bases), count);
+                append_bases(&mut from, &mut own.bases);
+                own.close(count);
             }
             Ok(())
         })?;

@@ -1,11 +1,13 @@
 //! The runs of all processes, put together where the unitig that they make belongs.
 
+use std::ops::Range;
+
 use gyrase_fabric::{Drain, Fabric, Sender};
 use gyrase_work::{in_parallel, run_of};
 
 use super::Side;
 use super::linear::Linear;
-use super::records::{put_bases, take_bases, take_number};
+use super::records::{append_bases, put_bases, take_number};
 use super::rings::Ring;
 use super::runs::{RunPlace, Runs};
 use crate::among::Among;
@@ -19,7 +21,8 @@ struct Part {
     offset: u64,
     is_ring: bool,
     count_sum: u64,
-    bases: BaseString,
+    /// Where its bases are among those of all.
+    stretch: Range<usize>,
 }
 
 /// The unitigs that several processes have runs of: for each bin of this process, in their order,
@@ -37,9 +40,10 @@ pub(crate) fn collate(
     let fabric = among.fabric_of_bins()?;
     let senders = (0..among.threads).map(|thread| (thread, fabric.sender()));
     let senders = in_parallel(senders.collect(), |(thread, mut sender)| {
-        let mut record = Vec::new();
+        let (mut record, mut bases) = (Vec::new(), BaseString::default());
         for run in run_of(runs.len(), thread, among.threads) {
-            put(runs, run, places[run], k, &mut record);
+            record.clear();
+            put(runs, run, places[run], k, &mut bases, &mut record);
             sender.send(places[run].bin as usize, &record, record.len())?;
         }
         Ok::<_, Error>(sender)
@@ -56,12 +60,20 @@ pub(crate) fn collate(
     Ok(made.into_iter().map(|(_, made)| made).collect())
 }
 
-/// Writes a run as it is read in its chain, without what the one before it ends with.
-fn put(runs: &Runs, run: usize, place: RunPlace, k: usize, record: &mut Vec<u8>) {
+/// Writes a run as it is read in its chain, without what the one before it ends with: the bases
+/// pass through `bases`.
+fn put(
+    runs: &Runs,
+    run: usize,
+    place: RunPlace,
+    k: usize,
+    bases: &mut BaseString,
+    record: &mut Vec<u8>,
+) {
+    bases.clear();
     let strings = runs.strings();
     let mut stretch = strings.stretch(run);
     let shared = if place.offset == 0 { 0 } else { k - 1 };
-    let mut bases = BaseString::default();
     match place.side {
         Side::Left => {
             stretch.start += shared;
@@ -72,7 +84,6 @@ fn put(runs: &Runs, run: usize, place: RunPlace, k: usize, record: &mut Vec<u8>)
             bases.append_reverse_complement(strings.bases(), stretch);
         }
     }
-    record.clear();
     let numbers = [
         u64::from(place.kmer),
         place.offset,
@@ -80,12 +91,12 @@ fn put(runs: &Runs, run: usize, place: RunPlace, k: usize, record: &mut Vec<u8>)
         strings.count_sum(run),
     ];
     record.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
-    put_bases(&bases, record);
+    put_bases(bases, record);
 }
 
 /// The unitigs of a bin.
 fn whole(partitions: &impl Drain, bin: usize, k: usize) -> Result<(Linear, Vec<Ring>), Error> {
-    let mut parts = Vec::new();
+    let (mut parts, mut all) = (Vec::new(), BaseString::default());
     partitions.drain::<Error>(bin, &mut |bytes, used| {
         let mut from = &bytes[..used];
         while !from.is_empty() {
@@ -96,7 +107,7 @@ fn whole(partitions: &impl Drain, bin: usize, k: usize) -> Result<(Linear, Vec<R
                 offset,
                 is_ring: is_ring > 0,
                 count_sum,
-                bases: take_bases(&mut from),
+                stretch: append_bases(&mut from, &mut all),
             });
         }
         Ok(())
@@ -105,9 +116,10 @@ fn whole(partitions: &impl Drain, bin: usize, k: usize) -> Result<(Linear, Vec<R
     let (mut linear, mut rings) = (Linear::new(k), Vec::new());
     for chain in parts.chunk_by(|one, other| one.kmer == other.kmer) {
         let mut bases = BaseString::default();
+        bases.reserve(chain.iter().map(|part| part.stretch.len()).sum());
         chain
             .iter()
-            .for_each(|part| bases.append(&part.bases, 0..part.bases.len()));
+            .for_each(|part| bases.append(&all, part.stretch.clone()));
         let count_sum = chain.iter().map(|part| part.count_sum).sum();
         if chain[0].is_ring {
             rings.push(Ring { bases, count_sum });

@@ -1,5 +1,8 @@
 //! Numbers and bases in the records that travel between processes.
 
+use std::ops::Range;
+
+use crate::base_string::PER_WORD;
 use crate::{BaseSlice, BaseString};
 
 /// Takes a number of eight bytes from the front.
@@ -13,15 +16,15 @@ pub(crate) fn take_number(from: &mut &[u8]) -> u64 {
 
 /// Appends how many bases there are, and the bases.
 pub(crate) fn put_bases(bases: &BaseString, record: &mut Vec<u8>) {
-    record.extend((bases.len() as u64).to_le_bytes());
-    record.extend(bases.words().iter().flat_map(|word| word.to_le_bytes()));
+    put_slice(BaseSlice::whole(bases), record);
 }
 
 /// The same of a stretch of bases.
 pub(crate) fn put_slice(bases: BaseSlice, record: &mut Vec<u8>) {
-    let mut own = BaseString::default();
-    bases.append_to(&mut own);
-    put_bases(&own, record);
+    record.extend((bases.len() as u64).to_le_bytes());
+    bases
+        .words()
+        .for_each(|word| record.extend(word.to_le_bytes()));
 }
 
 /// Takes what [`put_bases`] appended from the front.
@@ -29,4 +32,13 @@ pub(crate) fn take_bases(from: &mut &[u8]) -> BaseString {
     let len = take_number(from) as usize;
     let words = (0..BaseString::words_of(len)).map(|_| take_number(from));
     BaseString::of_words(words.collect(), len)
+}
+
+/// Takes the same from the front, and appends the bases to others; where among these they are.
+pub(crate) fn append_bases(from: &mut &[u8], bases: &mut BaseString) -> Range<usize> {
+    let (start, len) = (bases.len(), take_number(from) as usize);
+    for at in (0..len).step_by(PER_WORD) {
+        bases.push_word(take_number(from), PER_WORD.min(len - at));
+    }
+    start..start + len
 }
