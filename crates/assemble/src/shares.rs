@@ -120,8 +120,9 @@ impl Divided {
         let behind = mates.before.partition_point(|&before| before <= first);
         // Where no record is left none is read.
         let share = behind.min(mates.starts.len() - 1) - 1;
-        let rest = mates.starts[share]..mates.file.bytes().end;
-        let (own, others) = (self.share(rank)?, mates.file.reader(rest)?);
+        let last = mates.before.partition_point(|&before| before < end);
+        let bytes = mates.starts[share]..mates.starts[last.max(share)];
+        let (own, others) = (self.share(rank)?, mates.file.reader(bytes)?);
         let left_out = first - mates.before[share];
         Ok(PairedReader::of_share(own, others, left_out, end - first))
     }

@@ -95,8 +95,12 @@ impl SharedFile {
                 source,
             })?;
         let text = Box::new(file.take(bytes.end - at));
-        let looked = look_at(&input.path, name, None, text, &self.options)?;
-        Ok(Reader::counting(looked, &self.options, &Arc::default()))
+        let options = Options {
+            batch_bytes: self.options.batch_bytes.min((bytes.end - at) as usize),
+            ..self.options.clone()
+        };
+        let looked = look_at(&input.path, name, None, text, &options)?;
+        Ok(Reader::counting(looked, &options, &Arc::default()))
     }
 }
 
