@@ -122,6 +122,7 @@ pub fn clean(
     let limits = Limits::of(sample, errors);
     let mut all = Cleaned::default();
     for round in 0..ROUNDS {
+        among.progress.start("clean", 0);
         let halo = Halo::around(&graph, AROUND, among.world)?;
         let round = Round {
             graph: &halo,

@@ -297,14 +297,13 @@ fn grow(
     checkpoints: &Checkpoints,
     among: &Among,
 ) -> Result<(), AssemblyError> {
-    let (depth, progress) = (state.depth, among.progress);
+    let depth = state.depth;
     let ks = config.ks.clone();
     let ks = ks.unwrap_or_else(|| lengths(reads, depth, config.sample));
     let done = state.graph.k();
     for k in ks.into_iter().filter(|&k| k > done) {
         checkpoints.put(state)?;
         if let Some(alike) = strains {
-            progress.start("strains", 0);
             let (without, went) = collapsed(std::mem::take(&mut state.graph), alike, among)?;
             (state.graph, state.strains) = (without, state.strains + went);
         }
@@ -333,7 +332,6 @@ fn cleaned(
     sample: Sample,
     among: &Among,
 ) -> Result<(), AssemblyError> {
-    among.progress.start("clean", 0);
     let graph = std::mem::take(&mut state.graph);
     let (k, nodes) = (graph.k(), graph.len());
     let errors = match state.stages.is_empty() {

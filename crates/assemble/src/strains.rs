@@ -56,6 +56,7 @@ pub fn collapsed(
 ) -> Result<(SharedGraph, u64), Error> {
     let mut all = 0;
     loop {
+        among.progress.start("strains", 0);
         let bubbles = rows::long(
             bubbles(&graph, alike.one_in, among)?,
             alike.row,
