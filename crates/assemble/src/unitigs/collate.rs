@@ -85,9 +85,8 @@ fn put(
         }
     }
     let numbers = [
-        u64::from(place.kmer),
+        u64::from(place.kmer) << 1 | u64::from(place.is_ring),
         place.offset,
-        u64::from(place.is_ring),
         strings.count_sum(run),
     ];
     record.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
@@ -101,11 +100,11 @@ fn whole(partitions: &impl Drain, bin: usize, k: usize) -> Result<(Linear, Vec<R
         let mut from = &bytes[..used];
         while !from.is_empty() {
             let mut number = || take_number(&mut from);
-            let [kmer, offset, is_ring, count_sum] = std::array::from_fn(|_| number());
+            let [chain, offset, count_sum] = std::array::from_fn(|_| number());
             parts.push(Part {
-                kmer,
+                kmer: chain >> 1,
                 offset,
-                is_ring: is_ring > 0,
+                is_ring: chain & 1 > 0,
                 count_sum,
                 stretch: append_bases(&mut from, &mut all),
             });

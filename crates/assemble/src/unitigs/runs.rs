@@ -99,9 +99,12 @@ impl Runs {
         let place = |run: usize| {
             let of = |side: Side| (ways.ways[2 * run + side as usize], side);
             let (way, side) = of(Side::Left).min(of(Side::Right));
+            let Seen::End { bin, kmer } = way.seen else {
+                unreachable!("a chain has ends, and rings were cut")
+            };
             RunPlace {
-                bin: way.bin,
-                kmer: way.kmer,
+                bin,
+                kmer,
                 offset: way.passed,
                 side,
                 is_ring: is_ring[run],
@@ -113,27 +116,39 @@ impl Runs {
 
 /// What an end of a run sees of its chain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Seen {
+    /// Its end: the k-mer there, by its bin and its number in that.
+    End { bin: u32, kmer: u32 },
+    /// The nearer end of another run, by its number among those of all.
+    Run(u32),
+}
+
+/// How far an end of a run sees.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Way {
-    /// The k-mer at the farthest end that it sees, of its bin.
-    bin: u32,
-    kmer: u32,
-    /// k-mers from the run to there.
+    seen: Seen,
+    /// k-mers between the run and that.
     passed: u64,
-    /// The end of a run that is joined to that, by its number among those of all, or [`NONE`].
-    next: u32,
 }
 
 /// Bytes of a [`Way`].
-const WAY: usize = 20;
+const WAY: usize = 16;
 
 impl Way {
     /// What an end knows by itself.
-    fn from(end: RunEnd, joined: u32) -> Way {
-        Way {
-            bin: end.bin,
-            kmer: end.kmer,
-            passed: 0,
-            next: joined,
+    fn from(RunEnd { bin, kmer, .. }: RunEnd, joined: u32) -> Way {
+        let seen = match joined {
+            NONE => Seen::End { bin, kmer },
+            next => Seen::Run(next),
+        };
+        Way { seen, passed: 0 }
+    }
+
+    /// The run that it sees, if it does not see the end of the chain.
+    fn next(self) -> Option<u32> {
+        match self.seen {
+            Seen::End { .. } => None,
+            Seen::Run(next) => Some(next),
         }
     }
 
@@ -146,23 +161,25 @@ impl Way {
     }
 
     fn to_bytes(self) -> [u8; WAY] {
+        let numbers = match self.seen {
+            Seen::End { bin, kmer } => [bin, kmer],
+            Seen::Run(next) => [NONE, next],
+        };
         let mut bytes = [0; WAY];
         bytes[..8].copy_from_slice(&self.passed.to_le_bytes());
-        let numbers = [self.bin, self.kmer, self.next];
-        let (places, _) = bytes[8..].as_chunks_mut();
-        let places = places.iter_mut().zip(numbers);
-        places.for_each(|(place, number)| *place = number.to_le_bytes());
+        bytes[8..].copy_from_slice(&pair(numbers));
         bytes
     }
 
     fn of_bytes(bytes: [u8; WAY]) -> Way {
-        let (numbers, _) = bytes.as_chunks();
-        let number = |at: usize| u32::from_le_bytes(numbers[at]);
+        let [passed, numbers] = bytemuck::cast(bytes);
+        let seen = match unpair(numbers) {
+            [NONE, next] => Seen::Run(next),
+            [bin, kmer] => Seen::End { bin, kmer },
+        };
         Way {
-            passed: u64::from(number(0)) | u64::from(number(1)) << 32,
-            bin: number(2),
-            kmer: number(3),
-            next: number(4),
+            seen,
+            passed: u64::from_le_bytes(passed),
         }
     }
 }
@@ -234,6 +251,12 @@ impl<'r> Ways<'r> {
         2 * self.numbering.own_place(end as usize / 2) + end as usize % 2
     }
 
+    /// The end that an end sees, which does not see that of its chain.
+    fn next(&self, end: usize) -> u32 {
+        let next = self.ways[end].next();
+        next.expect("it has not seen the end of the chain")
+    }
+
     /// What is seen from before an end through its run.
     fn beyond(&self, end: usize) -> Way {
         self.ways[end ^ 1].behind(self.runs.strings.kmers(end / 2) as u64)
@@ -248,7 +271,7 @@ impl<'r> Ways<'r> {
         for out in out.into_iter().rev() {
             self.look_on(&ends_of(&out).collect::<Vec<_>>())?;
         }
-        runs.retain(|run| self.ways[2 * run].next != NONE);
+        runs.retain(|run| self.ways[2 * run].next().is_some());
         Ok(runs)
     }
 
@@ -275,9 +298,9 @@ impl<'r> Ways<'r> {
     fn is_first(&self, run: usize) -> bool {
         let order = |run: usize| mix(run as u64);
         let own = order(self.numbering.number(run));
-        let next = [2 * run, 2 * run + 1].map(|end| self.ways[end].next);
+        let next = [2 * run, 2 * run + 1].map(|end| self.ways[end].next());
         next.iter()
-            .all(|&next| next != NONE && own < order(next as usize / 2))
+            .all(|next| next.is_some_and(|next| own < order(next as usize / 2)))
     }
 
     /// Makes the neighbours of each of some runs neighbours of each other.
@@ -286,7 +309,7 @@ impl<'r> Ways<'r> {
     fn step_out(&mut self, runs: &[usize]) -> Result<(), FabricError> {
         let ends: Vec<usize> = ends_of(runs).collect();
         let word = |end: usize| {
-            let (next, other) = (self.ways[end].next, self.beyond(end));
+            let (next, other) = (self.next(end), self.beyond(end));
             let mut bytes = [0; 4 + WAY];
             bytes[..4].copy_from_slice(&next.to_le_bytes());
             bytes[4..].copy_from_slice(&other.to_bytes());
@@ -308,7 +331,7 @@ impl<'r> Ways<'r> {
     /// Collective.
     fn jump(&mut self, mut open: Vec<usize>) -> Result<(), FabricError> {
         loop {
-            open.retain(|&end| self.ways[end].next != NONE);
+            open.retain(|&end| self.ways[end].next().is_some());
             // Of a chain the first that sees no end is asked about by the one behind it, and so on.
             if self.look_on(&open)? == 0 {
                 return Ok(());
@@ -322,14 +345,14 @@ impl<'r> Ways<'r> {
     fn look_on(&mut self, open: &[usize]) -> Result<u64, FabricError> {
         let answers = self.among.ask(
             open,
-            |end| self.question(self.ways[end].next),
+            |end| self.question(self.next(end)),
             |end| self.beyond(self.own(u32::from_le_bytes(end))).to_bytes(),
         )?;
         let mut ended = 0;
         for (&end, answer) in open.iter().zip(answers) {
             let way = Way::of_bytes(answer);
             self.ways[end] = way.behind(self.ways[end].passed);
-            ended += usize::from(way.next == NONE);
+            ended += usize::from(way.next().is_none());
         }
         self.among.sum(ended)
     }
