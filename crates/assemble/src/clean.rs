@@ -43,6 +43,18 @@ numbers!(Cleaned {
 });
 
 impl Cleaned {
+    /// Nodes that go, each for one reason, and ends.
+    fn of(verdicts: &[Option<Kind>], ends: &[bool]) -> Cleaned {
+        let of = |kind| verdicts.iter().filter(|&&one| one == Some(kind)).count() as u64;
+        Cleaned {
+            tips: of(Kind::Tip),
+            bubbles: of(Kind::Bubble),
+            links: of(Kind::Link),
+            isolated: of(Kind::Isolated),
+            ends: ends.iter().filter(|&&goes| goes).count() as u64,
+        }
+    }
+
     /// All.
     pub fn all(self) -> u64 {
         self.tips + self.bubbles + self.links + self.isolated + self.ends
@@ -104,9 +116,6 @@ impl Limits {
     }
 }
 
-/// Edges from a node to what it is compared with.
-const AROUND: usize = 2;
-
 /// Cleans a graph; `depth` is the coverage of what a genome has once, 0 where it is not known.
 ///
 /// Collective.
@@ -123,25 +132,28 @@ pub fn clean(
     let mut all = Cleaned::default();
     for round in 0..ROUNDS {
         among.progress.start("clean", 0);
-        let halo = Halo::around(&graph, AROUND, among.world)?;
-        let round = Round {
-            graph: &halo,
-            depth,
-            errors,
-            limits,
-            isolated: !sample.is_mixed() || errors == Errors::Kmers,
-            // Short ones first: a long one may be part of what is left.
-            tip: (graph.k() + 20) * (round + 1),
+        // Short ones first: a long one may be part of what is left.
+        let tip = (graph.k() + 20) * (round + 1);
+        let verdict = |halo: &Halo, &way: &Way| {
+            let round = Round {
+                halo,
+                depth,
+                errors,
+                limits,
+                isolated: !sample.is_mixed() || errors == Errors::Kmers,
+                tip,
+            };
+            round.verdict(way)
         };
-        let (verdicts, mut cleaned) = round.verdicts(halo.own());
+        let mut halo = Halo::of(&graph);
+        let verdicts = halo.seen(halo.own(), among.world, verdict)?;
         let ends = if limits.ends {
-            ends::thin(&halo)
+            ends::thin(&mut halo, among.world)?
         } else {
             Vec::new()
         };
-        cleaned.ends = ends.iter().filter(|&&goes| goes).count() as u64;
-        let cleaned = among.world.sum_of(&cleaned)?;
-        if cleaned.all() == 0 && round.tip > 2 * graph.k() + 40 {
+        let cleaned = among.world.sum_of(&Cleaned::of(&verdicts, &ends))?;
+        if cleaned.all() == 0 && tip > 2 * graph.k() + 40 {
             break;
         }
         all.tips += cleaned.tips;
@@ -152,7 +164,7 @@ pub fn clean(
         drop(halo);
         if cleaned.all() > 0 {
             let k = graph.k();
-            let pieces = ends::without(graph.own(), &ends, |node| !verdicts[node]);
+            let pieces = ends::without(graph.own(), &ends, |node| verdicts[node].is_none());
             // Before there is the next one.
             drop(graph);
             graph = with_words!(shape_of(k), W => compact_among::<W>(k, &pieces, among))?;
@@ -161,8 +173,17 @@ pub fn clean(
     Ok((graph, all))
 }
 
-struct Round<'g> {
-    graph: &'g Halo<'g>,
+/// Why a node goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Tip,
+    Bubble,
+    Link,
+    Isolated,
+}
+
+struct Round<'h> {
+    halo: &'h Halo<'h>,
     depth: u64,
     errors: Errors,
     limits: Limits,
@@ -173,81 +194,74 @@ struct Round<'g> {
 }
 
 impl Round<'_> {
-    /// For each of some nodes whether it goes.
-    fn verdicts(&self, nodes: impl Iterator<Item = Way>) -> (Vec<bool>, Cleaned) {
-        let mut cleaned = Cleaned::default();
-        let mut verdicts = Vec::new();
-        for way in nodes {
-            let kind = match way {
-                _ if !self.is_thin(way, (2, 5)) => None,
-                _ if self.is_tip(way) || self.is_tip(way.flipped()) => Some(&mut cleaned.tips),
-                _ if self.errors == Errors::Walks && !self.is_thin(way, (1, 5)) => None,
-                _ if self.is_bubble(way) => Some(&mut cleaned.bubbles),
-                _ if self.is_link(way) => Some(&mut cleaned.links),
-                _ if self.isolated && self.is_isolated(way) => Some(&mut cleaned.isolated),
-                _ => None,
-            };
-            verdicts.push(kind.is_some());
-            kind.into_iter().for_each(|kind| *kind += 1);
+    /// Why a node goes, if it does.
+    fn verdict(&self, way: Way) -> Option<Kind> {
+        match way {
+            _ if !self.is_thin(way, (2, 5)) => None,
+            _ if self.is_tip(way) || self.is_tip(way.flipped()) => Some(Kind::Tip),
+            _ if self.errors == Errors::Walks && !self.is_thin(way, (1, 5)) => None,
+            _ if self.is_bubble(way) => Some(Kind::Bubble),
+            _ if self.is_link(way) => Some(Kind::Link),
+            _ if self.isolated && self.is_isolated(way) => Some(Kind::Isolated),
+            _ => None,
         }
-        (verdicts, cleaned)
     }
 
     /// Whether a node is an error beside another, which is when it has less than `part` of its
     /// coverage.
     fn is_error(&self, way: Way, part: Part, other: Way) -> bool {
-        let (count, kmers) = (self.graph.count(way), self.graph.kmers(way));
+        let (count, kmers) = (self.halo.count(way), self.halo.kmers(way));
         let seldom = count < self.limits.seldom.saturating_mul(kmers);
         let part = if seldom { part } else { RARE };
-        self.graph.is_below(way, part, other)
+        self.halo.is_below(way, part, other)
     }
 
     /// Whether the coverage of a node is below a part of what the genome has once. Hardly anything
     /// that it has is below two fifths; of larger k, whose coverage is a few reads, below a fifth.
     fn is_thin(&self, way: Way, part: (u64, u64)) -> bool {
-        let (count, kmers) = (self.graph.count(way), self.graph.kmers(way));
+        let (count, kmers) = (self.halo.count(way), self.halo.kmers(way));
         self.depth == 0 || part.1 * count < part.0 * self.depth * kmers
     }
 
     /// Other ways that go on to `next`.
     fn siblings(&self, way: Way, next: Way) -> impl Iterator<Item = Way> {
-        self.graph.before(next).filter(move |&other| other != way)
+        self.halo.before(next).filter(move |&other| other != way)
     }
 
     fn is_tip(&self, way: Way) -> bool {
-        let graph = self.graph;
-        let dead = graph.next(way.flipped()).is_empty() && !graph.next(way).is_empty();
-        dead && graph.length(way) < self.tip.min(2 * graph.k() + 40)
-            && graph.next(way).iter().all(|&next| {
+        let halo = self.halo;
+        let dead = halo.next(way.flipped()).is_empty() && !halo.next(way).is_empty();
+        dead && halo.length(way) < self.tip.min(2 * halo.k() + 40)
+            && halo.next(way).iter().all(|&next| {
                 let better = |other| self.is_error(way, self.limits.tip, other);
                 self.siblings(way, next).any(better)
             })
     }
 
     fn is_bubble(&self, way: Way) -> bool {
-        let graph = self.graph;
-        let [next] = graph.next(way) else {
+        let halo = self.halo;
+        let [next] = halo.next(way) else {
             return false;
         };
-        let [back] = graph.next(way.flipped()) else {
+        let [back] = halo.next(way.flipped()) else {
             return false;
         };
-        let limit = 2 * graph.k() + 40;
+        let limit = 2 * halo.k() + 40;
         let is_between =
-            |other: Way| graph.next(other) == [*next] && graph.next(other.flipped()) == [*back];
-        graph.length(way) <= limit
+            |other: Way| halo.next(other) == [*next] && halo.next(other.flipped()) == [*back];
+        halo.length(way) <= limit
             && self.siblings(way, *next).any(|other| {
                 is_between(other)
-                    && graph.length(other) <= limit
+                    && halo.length(other) <= limit
                     && self.is_error(way, self.limits.bubble, other)
             })
     }
 
     fn is_link(&self, way: Way) -> bool {
-        let short = self.graph.length(way) < 2 * self.graph.k() + 40;
+        let short = self.halo.length(way) < 2 * self.halo.k() + 40;
         short
             && [way, way.flipped()].into_iter().all(|way| {
-                let next = self.graph.next(way);
+                let next = self.halo.next(way);
                 !next.is_empty()
                     && next.iter().all(|&next| {
                         let better = |other| self.is_error(way, self.limits.link, other);
@@ -257,8 +271,8 @@ impl Round<'_> {
     }
 
     fn is_isolated(&self, way: Way) -> bool {
-        let graph = self.graph;
-        let alone = graph.next(way).is_empty() && graph.next(way.flipped()).is_empty();
-        alone && graph.length(way) < 3 * graph.k()
+        let halo = self.halo;
+        let alone = halo.next(way).is_empty() && halo.next(way.flipped()).is_empty();
+        alone && halo.length(way) < 3 * halo.k()
     }
 }

@@ -26,7 +26,7 @@ use gyrase_kmer::with_words;
 
 use crate::among::Among;
 use crate::config::{AssemblyError, Sample};
-use crate::graph::{Halo, Heads, SharedGraph, compact_among, shape_of};
+use crate::graph::{Heads, SharedGraph, compact_among, shape_of};
 use crate::reads::ReadBlocks;
 use crate::strains;
 use crate::walks::{Searched, Walks};
@@ -65,11 +65,7 @@ fn longer_of<const W: usize>(
     let mut found = Found::<W>::of(&walks, reads, k, among)?;
     let heads = Heads::of(graph, found.crossings.behind(), k - 1, among.world)?;
     let sides = match sample.is_mixed() {
-        true => Some(strains::sides(&Halo::around(
-            graph,
-            strains::SEEN,
-            among.world,
-        )?)),
+        true => Some(strains::sides(graph, among.world)?),
         false => None,
     };
     let mut larger = compact_among(k, &found.sequences(&heads), among)?;

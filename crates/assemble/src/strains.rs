@@ -13,6 +13,7 @@
 mod bubble;
 mod rows;
 
+use gyrase_fabric::{FabricError, World};
 use gyrase_kmer::with_words;
 
 use crate::Error;
@@ -139,20 +140,20 @@ fn first_takers(bubbles: &[Bubble], graph: &SharedGraph, among: &Among) -> Resul
     Ok(bubbles.iter().map(least).collect())
 }
 
-/// Edges from a node to what tells whether it is a side of a bubble.
-pub const SEEN: usize = 2;
-
 /// For each node of this process whether it is a side of a bubble.
-pub fn sides(halo: &Halo) -> Vec<bool> {
-    let is_side = |way: Way| {
+///
+/// Collective.
+pub fn sides(graph: &SharedGraph, world: &dyn World) -> Result<Vec<bool>, FabricError> {
+    let mut halo = Halo::of(graph);
+    let nodes = halo.own();
+    halo.seen(nodes, world, |halo, &way| {
         let Some(from) = halo.before(way).next() else {
             return false;
         };
         let to = between(halo, from, way);
         let mut others = halo.next(from).iter().filter(|&&other| other != way);
         to.is_some() && others.any(|&other| between(halo, from, other) == to)
-    };
-    halo.own().map(is_side).collect()
+    })
 }
 
 /// Two nodes, and the ways between them of which one is kept.
@@ -182,32 +183,18 @@ impl Sides {
 ///
 /// Collective.
 fn bubbles(graph: &SharedGraph, one_in: usize, among: &Among) -> Result<Vec<Bubble>, Error> {
-    let mut halo = Halo::of(graph);
     let own = graph.own();
-    let mut open: Vec<Way> = own.ways().filter(|&way| own.next(way).len() > 1).collect();
-    let mut bubbles = Vec::new();
-    loop {
-        let mut left = Vec::new();
-        for &way in &open {
-            let missed = halo.missed();
-            let sides = begun_by(&halo, graph.number(way), one_in).into_iter();
-            let begun = sides
-                .zip(0..)
-                .map(|(sides, part)| sides.numbered(&halo, part));
-            let begun: Vec<Bubble> = begun.collect();
-            // What is not known was taken for nothing.
-            match halo.missed() == missed {
-                true => bubbles.extend(begun),
-                false => left.push(way),
-            }
-        }
-        open = left;
-        if among.sum(open.len())? == 0 {
-            bubbles.sort_unstable_by_key(|bubble| bubble.order);
-            return Ok(bubbles);
-        }
-        halo.grow(among.world)?;
-    }
+    let forks = own.ways().filter(|&way| own.next(way).len() > 1);
+    let begun = Halo::of(graph).seen(forks, among.world, |halo, &way| {
+        let sides = begun_by(halo, graph.number(way), one_in).into_iter();
+        let begun = sides
+            .zip(0..)
+            .map(|(sides, part)| sides.numbered(halo, part));
+        begun.collect::<Vec<Bubble>>()
+    })?;
+    let mut bubbles = begun.concat();
+    bubbles.sort_unstable_by_key(|bubble| bubble.order);
+    Ok(bubbles)
 }
 
 /// The bubbles of strains that begin at a way.

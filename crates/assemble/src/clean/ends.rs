@@ -4,6 +4,8 @@
 //! well covered. What is thin may be true, and stays: its first k-mer alone goes, so that both do
 //! not meet. Nothing is joined that reads do not join: they lead on along the rival.
 
+use gyrase_fabric::{FabricError, World};
+
 use crate::graph::{Graph, Halo, Pieces, Way};
 use crate::solid::GOES_ON;
 
@@ -13,9 +15,11 @@ const DEEP: u64 = 3;
 const THIN: (u64, u64) = (1, 20);
 
 /// For each way of the nodes of this process whether its first k-mer goes.
-pub fn thin(halo: &Halo) -> Vec<bool> {
+///
+/// Collective.
+pub fn thin(halo: &mut Halo, world: &dyn World) -> Result<Vec<bool>, FabricError> {
     let ways = halo.own().flat_map(|way| [way, way.flipped()]);
-    ways.map(|way| is_thin(halo, way)).collect()
+    halo.seen(ways, world, |halo, &way| is_thin(halo, way))
 }
 
 fn is_thin(graph: &Halo, way: Way) -> bool {
@@ -26,11 +30,11 @@ fn is_thin(graph: &Halo, way: Way) -> bool {
     let unseen = |way: Way| graph.count(way) == 0;
     let is_dead = |way: Way| unseen(way) && graph.next(way).is_empty();
     let is_deep = |&way: &Way| 100 * graph.count(way) >= GOES_ON * graph.kmers(way);
-    let filled = graph.next(way).iter().any(is_deep);
+    let filled = || graph.next(way).iter().any(is_deep);
     rivals.any(|rival| {
         let (count, kmers) = (graph.count(rival), graph.kmers(rival));
         count >= DEEP * kmers && graph.is_below(way, THIN, rival)
-            || unseen(way) && !filled && 2 * count >= kmers
+            || unseen(way) && 2 * count >= kmers && !filled()
             || is_dead(way) && !is_dead(rival)
     })
 }
@@ -75,8 +79,8 @@ mod tests {
             pieces.push(&[end, &behind].concat(), 60 * 100);
             pieces.push(&[end, &other].concat(), 60 * thin);
             let graph = SharedGraph::alone(compact(k, &pieces, 1));
-            let halo = Halo::around(&graph, 2, &Alone).unwrap();
-            let pieces = without(graph.own(), &super::thin(&halo), |_| true);
+            let thin = super::thin(&mut Halo::of(&graph), &Alone).unwrap();
+            let pieces = without(graph.own(), &thin, |_| true);
             let graph = compact(k, &pieces, 1);
             // Both are joined where the third is not beside them, which loses a base.
             assert_eq!(graph.len(), parts);

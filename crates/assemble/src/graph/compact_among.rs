@@ -177,10 +177,10 @@ mod tests {
                     }
                 }
                 let shared = compact_among::<1>(k, &own, &among)?;
-                let halo = Halo::around(&shared, edges, process)?;
-                let both = |way: Way| [way, way.flipped()];
-                let seen = |way| both(way).map(|way| seen(&halo, way, edges));
-                let seen: Vec<_> = halo.own().map(seen).collect();
+                let mut halo = Halo::of(&shared);
+                let seen = halo.seen(halo.own(), process, |halo, &way| {
+                    [way, way.flipped()].map(|way| seen(halo, way, edges))
+                })?;
                 Ok::<_, Error>((shared.own_numbers(), seen, shared.copied(process)?))
             });
             let expected = SharedGraph::alone(expected);

@@ -26,9 +26,8 @@ impl<T> Ghosts<T> {
         self.0.missed()
     }
 
-    /// Asks the processes that have them about the nodes that are missing, and gives these:
-    /// `answer` appends what is to be said of a node of this process, and `take` takes it from the
-    /// front.
+    /// Asks the processes that have them about the nodes that are missing: `answer` appends what is
+    /// to be said of a node of this process, and `take` takes it from the front.
     ///
     /// Collective.
     pub fn ask(
@@ -37,10 +36,9 @@ impl<T> Ghosts<T> {
         world: &dyn World,
         answer: impl FnMut(Way, &mut Vec<u8>),
         take: impl Fn(&mut &[u8]) -> T,
-    ) -> Result<Vec<Way>, FabricError> {
+    ) -> Result<(), FabricError> {
         let nodes = self.0.take_missing();
         let take = |node: Way, from: &mut &[u8]| self.0.add([(node, take(from))]);
-        graph.ask(&nodes, world, answer, take)?;
-        Ok(nodes)
+        graph.ask(&nodes, world, answer, take)
     }
 }

@@ -27,49 +27,49 @@ impl<'g> Halo<'g> {
         }
     }
 
-    /// With the nodes that are so many edges away, without their bases.
+    /// What `look` sees at each of some places: wherever it came to a node that is not known, it
+    /// looks again when all that was missing is there.
     ///
     /// Collective.
-    pub fn around(
-        shared: &'g SharedGraph,
-        edges: usize,
+    pub fn seen<T, R>(
+        &mut self,
+        places: impl IntoIterator<Item = T>,
         world: &dyn World,
-    ) -> Result<Halo<'g>, FabricError> {
-        let mut halo = Halo::of(shared);
-        if world.ranks() == 1 {
-            return Ok(halo);
-        }
-        let mut border: Vec<Way> = halo.own().collect();
-        for _ in 0..edges {
-            for way in border.iter().flat_map(|&way| [way, way.flipped()]) {
-                for &next in halo.next(way) {
-                    halo.sizes(next);
-                }
+        look: impl Fn(&Halo, &T) -> R,
+    ) -> Result<Vec<R>, FabricError> {
+        let (mut seen, mut open) = (Vec::new(), Vec::new());
+        for place in places {
+            let missed = self.missed();
+            seen.push(look(self, &place));
+            if self.missed() > missed {
+                open.push((seen.len() - 1, place));
             }
-            border = halo.ask_outlines(world)?;
         }
-        Ok(halo)
+        while world.sum(&[open.len() as u64])?[0] > 0 {
+            self.grow(world)?;
+            open.retain(|(number, place)| {
+                let missed = self.missed();
+                seen[*number] = look(self, place);
+                self.missed() > missed
+            });
+        }
+        Ok(seen)
     }
 
     /// Asks for all that was looked for and not known.
     ///
     /// Collective.
-    pub fn grow(&mut self, world: &dyn World) -> Result<(), FabricError> {
-        self.ask_outlines(world)?;
-        let own = self.shared.own();
-        let answer = |way: Way, bytes: &mut Vec<u8>| put_slice(own.bases(way), bytes);
-        self.bases.ask(self.shared, world, answer, take_bases)?;
-        Ok(())
-    }
-
-    fn ask_outlines(&mut self, world: &dyn World) -> Result<Vec<Way>, FabricError> {
+    fn grow(&mut self, world: &dyn World) -> Result<(), FabricError> {
         let own = self.shared.own();
         let answer = |way: Way, bytes: &mut Vec<u8>| own.outline(way).put(bytes);
-        self.outlines.ask(self.shared, world, answer, Outline::take)
+        self.outlines
+            .ask(self.shared, world, answer, Outline::take)?;
+        let answer = |way: Way, bytes: &mut Vec<u8>| put_slice(own.bases(way), bytes);
+        self.bases.ask(self.shared, world, answer, take_bases)
     }
 
     /// How often somebody looked for what is not known.
-    pub fn missed(&self) -> usize {
+    fn missed(&self) -> usize {
         self.outlines.missed() + self.bases.missed()
     }
 

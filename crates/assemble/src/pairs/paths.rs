@@ -106,41 +106,26 @@ pub fn joins(
     let resolver = Resolver::new(graph, links, inserts, sample, among)?;
     let wanted = resolver.agreed(among)?;
     let behind = resolver.behind(&wanted, among)?;
-    let mut halo = Halo::of(graph);
+    let paths = Halo::of(graph).seen(&wanted, among.world, |halo, &&(join, link)| {
+        resolver.paths(halo, join, link)
+    })?;
     let (mut joins, mut open) = (Vec::new(), Vec::new());
-    let mut left: Vec<(OpenJoin, Link)> = wanted;
-    loop {
-        let mut later = Vec::new();
-        for (join, link) in left {
-            let missed = halo.missed();
-            let paths = resolver.paths(&halo, join, link);
-            if halo.missed() > missed {
-                // What is not known was taken for nothing.
-                later.push((join, link));
-                continue;
-            }
-            let OpenJoin {
-                from, to, pairs, ..
-            } = join;
-            match paths.and_then(|paths| resolver.only(join, paths, &behind)) {
-                Some(path) => joins.push(Join {
-                    from,
-                    path,
-                    overlap: graph.k() - 1,
-                    to,
-                    pairs,
-                }),
-                None => open.push(join),
-            }
+    for (&(join, _), paths) in wanted.iter().zip(paths) {
+        let OpenJoin {
+            from, to, pairs, ..
+        } = join;
+        match paths.and_then(|paths| resolver.only(join, paths, &behind)) {
+            Some(path) => joins.push(Join {
+                from,
+                path,
+                overlap: graph.k() - 1,
+                to,
+                pairs,
+            }),
+            None => open.push(join),
         }
-        left = later;
-        if among.sum(left.len())? == 0 {
-            joins.sort_unstable_by_key(|join| join.from);
-            open.sort_unstable_by_key(|join| join.from);
-            return Ok((joins, open));
-        }
-        halo.grow(among.world)?;
     }
+    Ok((joins, open))
 }
 
 /// Links from one way, by the ways that they lead to.
