@@ -36,7 +36,7 @@ impl<K: Copy + Hash + Ord, T> Answers<K, T> {
         known
     }
 
-    /// How often somebody looked for what is not known.
+    /// How often somebody looked for what is not known, since it was last asked for.
     pub fn missed(&self) -> usize {
         self.lock().len()
     }

@@ -89,7 +89,7 @@ impl<'b> BaseSlice<'b> {
         self.bases.kmer(self.start + at, k)
     }
 
-    /// The bases in words, as [`BaseString::words`] has them.
+    /// The bases in words of 32, the first most significant, behind the last base zeros.
     pub fn words(self) -> impl Iterator<Item = u64> {
         (self.start..self.end).step_by(PER_WORD).map(move |at| {
             let behind = PER_WORD - PER_WORD.min(self.end - at);
@@ -212,6 +212,7 @@ mod tests {
             let all = packed(&codes);
             let (slice, own) = (BaseSlice::of(&all, stretch.clone()), &codes[stretch]);
             prop_assert_eq!(slice.codes(), own);
+            prop_assert_eq!(BaseString::of_words(slice.words().collect(), own.len()), packed(own));
             let mut reads = own[..shared.min(own.len())].to_vec();
             reads.extend(&other);
             let equal = own.iter().zip(&reads).take_while(|(one, other)| one == other).count();

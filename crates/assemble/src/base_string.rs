@@ -17,7 +17,7 @@ pub struct BaseString {
 }
 
 impl BaseString {
-    /// So many bases in words, as [`BaseString::words`] gives them.
+    /// So many bases in words, as [`BaseSlice::words`](crate::BaseSlice::words) gives them.
     pub fn of_words(words: Vec<u64>, len: usize) -> BaseString {
         debug_assert_eq!(words.len(), BaseString::words_of(len));
         BaseString { words, len }
@@ -26,11 +26,6 @@ impl BaseString {
     /// How many words so many bases take.
     pub fn words_of(bases: usize) -> usize {
         bases.div_ceil(PER_WORD)
-    }
-
-    /// The words that the bases are in.
-    pub fn words(&self) -> &[u64] {
-        &self.words
     }
 
     /// How many bases.

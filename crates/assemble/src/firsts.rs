@@ -3,14 +3,20 @@
 use std::ops::Range;
 
 /// Where each group begins among all things.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Firsts {
     /// The number of the first of each group, and how many there are.
     firsts: Vec<usize>,
     /// The group of each thing whose number ends with `shift` zero bits: between two of these are
-    /// few groups, so that one is found without a search among all.
+    /// on average less than three groups, so that one is found without a search among all.
     marks: Vec<u32>,
     shift: u32,
+}
+
+impl Default for Firsts {
+    fn default() -> Firsts {
+        Firsts::of([])
+    }
 }
 
 impl Firsts {
@@ -40,7 +46,7 @@ impl Firsts {
 
     /// How many things there are.
     pub fn len(&self) -> usize {
-        self.firsts.last().copied().unwrap_or(0)
+        self.first(self.groups())
     }
 
     /// How many groups there are.
@@ -60,11 +66,9 @@ impl Firsts {
     }
 
     /// The group of a thing.
-    ///
-    /// # Panics
-    /// When there are not as many.
     #[inline]
     pub fn group(&self, number: usize) -> usize {
+        debug_assert!(number < self.len());
         let block = number >> self.shift;
         let [low, high] = [block, block + 1].map(|block| self.marks[block] as usize);
         let behind = self.firsts[low + 1..=high].partition_point(|&first| first <= number);

@@ -192,7 +192,7 @@ fn bubbles(graph: &SharedGraph, one_in: usize, among: &Among) -> Result<Vec<Bubb
             .map(|(sides, part)| sides.numbered(halo, part));
         begun.collect::<Vec<Bubble>>()
     })?;
-    let mut bubbles = begun.concat();
+    let mut bubbles: Vec<Bubble> = begun.into_iter().flatten().collect();
     bubbles.sort_unstable_by_key(|bubble| bubble.order);
     Ok(bubbles)
 }

@@ -95,8 +95,9 @@ impl SharedFile {
                 source,
             })?;
         let text = Box::new(file.take(bytes.end - at));
+        // No more room than the text takes: shares may be many and short.
         let options = Options {
-            batch_bytes: self.options.batch_bytes.min((bytes.end - at) as usize),
+            batch_bytes: self.options.batch_bytes.min((bytes.end - at) as usize + 64),
             ..self.options.clone()
         };
         let looked = look_at(&input.path, name, None, text, &options)?;

@@ -22,18 +22,18 @@ pub fn thin(halo: &mut Halo, world: &dyn World) -> Result<Vec<bool>, FabricError
     halo.seen(ways, world, |halo, &way| is_thin(halo, way))
 }
 
-fn is_thin(graph: &Halo, way: Way) -> bool {
-    let rivals = graph.before(way).flat_map(|before| graph.next(before));
+fn is_thin(halo: &Halo, way: Way) -> bool {
+    let rivals = halo.before(way).flat_map(|before| halo.next(before));
     let mut rivals = rivals.copied().filter(|&rival| rival != way);
     // What no read has goes beside what half of the reads have, but for what a deep end was filled
     // with; and it goes beside what leads on where it does not.
-    let unseen = |way: Way| graph.count(way) == 0;
-    let is_dead = |way: Way| unseen(way) && graph.next(way).is_empty();
-    let is_deep = |&way: &Way| 100 * graph.count(way) >= GOES_ON * graph.kmers(way);
-    let filled = || graph.next(way).iter().any(is_deep);
+    let unseen = |way: Way| halo.count(way) == 0;
+    let is_dead = |way: Way| unseen(way) && halo.next(way).is_empty();
+    let is_deep = |&way: &Way| 100 * halo.count(way) >= GOES_ON * halo.kmers(way);
+    let filled = || halo.next(way).iter().any(is_deep);
     rivals.any(|rival| {
-        let (count, kmers) = (graph.count(rival), graph.kmers(rival));
-        count >= DEEP * kmers && graph.is_below(way, THIN, rival)
+        let (count, kmers) = (halo.count(rival), halo.kmers(rival));
+        count >= DEEP * kmers && halo.is_below(way, THIN, rival)
             || unseen(way) && 2 * count >= kmers && !filled()
             || is_dead(way) && !is_dead(rival)
     })

@@ -21,7 +21,7 @@ impl<T> Ghosts<T> {
         self.0.get(Way::forward(way.node()))
     }
 
-    /// How often somebody looked for what is not known.
+    /// How often somebody looked for what is not known, since it was last asked for.
     pub fn missed(&self) -> usize {
         self.0.missed()
     }

@@ -27,8 +27,8 @@ impl<'g> Halo<'g> {
         }
     }
 
-    /// What `look` sees at each of some places: wherever it came to a node that is not known, it
-    /// looks again when all that was missing is there.
+    /// What `look` sees at each of some places, in their order. What is not known it takes for
+    /// nothing; where it came to such, it looks again when all that was missing is there.
     ///
     /// Collective.
     pub fn seen<T, R>(
@@ -68,7 +68,7 @@ impl<'g> Halo<'g> {
         self.bases.ask(self.shared, world, answer, take_bases)
     }
 
-    /// How often somebody looked for what is not known.
+    /// How often somebody looked for what is not known, since it was last asked for.
     fn missed(&self) -> usize {
         self.outlines.missed() + self.bases.missed()
     }
@@ -92,7 +92,7 @@ impl<'g> Halo<'g> {
     }
 
     /// What comes before a way: as long as that is not known, nothing.
-    pub fn before(&self, way: Way) -> impl ExactSizeIterator<Item = Way> {
+    pub fn before(&self, way: Way) -> impl Iterator<Item = Way> {
         self.next(way.flipped()).iter().map(|way| way.flipped())
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use gyrase_fabric::{FabricError, World};
 
 use super::shared::SharedGraph;
-use crate::unitigs::records::{put_slice, take_bases};
+use crate::unitigs::records::{append_bases, put_slice};
 use crate::way::Way;
 use crate::{BaseSlice, BaseString};
 
@@ -29,27 +29,24 @@ impl<'g> Heads<'g> {
         bases: usize,
         world: &dyn World,
     ) -> Result<Heads<'g>, FabricError> {
-        let (own, own_numbers) = (graph.own(), graph.own_numbers());
-        ways.retain(|way| !own_numbers.contains(&way.node()));
+        let own = graph.own();
+        ways.retain(|&way| graph.if_own(way).is_none());
         ways.sort_unstable();
         ways.dedup();
-        let (mut others, mut strands) = (
-            HashMap::new(),
-            [BaseString::default(), BaseString::default()],
-        );
+        let mut others = HashMap::new();
+        let [mut forward, mut backward] = [BaseString::default(), BaseString::default()];
         let answer = |way: Way, bytes: &mut Vec<u8>| {
             put_slice(own.bases(way).slice(0..bases.min(own.length(way))), bytes);
         };
         graph.ask(&ways, world, answer, |way, from| {
-            let (head, start) = (take_bases(from), strands[0].len());
-            strands[0].append(&head, 0..head.len());
-            strands[1].append_reverse_complement(&head, 0..head.len());
-            others.insert(way, start..start + head.len());
+            let head = append_bases(from, &mut forward);
+            backward.append_reverse_complement(&forward, head.clone());
+            others.insert(way, head);
         })?;
         Ok(Heads {
             graph,
             others,
-            strands,
+            strands: [forward, backward],
         })
     }
 

@@ -8,9 +8,8 @@ use gyrase_work::{in_parallel, run_of};
 
 use super::nodes::Pieces;
 use crate::among::Among;
-use crate::base_string::PER_WORD;
 use crate::unitigs::records::{append_bases, put_slice, take_number};
-use crate::{BaseSlice, BaseString, Error};
+use crate::{BaseSlice, Error};
 
 /// Words by which sequences of one length are told apart: more are equal in few, and these are in
 /// one process.
@@ -62,14 +61,10 @@ pub fn in_order(pieces: &Pieces, among: &Among) -> Result<Pieces, Error> {
 
 fn key(bases: BaseSlice) -> Key {
     let mut words = [0; WORDS];
-    let mut first = BaseString::default();
-    bases
-        .slice(0..bases.len().min(WORDS * PER_WORD))
-        .append_to(&mut first);
     words
         .iter_mut()
-        .zip(first.words())
-        .for_each(|(word, own)| *word = *own);
+        .zip(bases.words())
+        .for_each(|(word, own)| *word = own);
     (Reverse(bases.len() as u64), words)
 }
 

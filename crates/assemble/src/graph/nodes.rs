@@ -102,11 +102,6 @@ impl Graph {
         BaseSlice::of(strand, self.stretch(way.node()))
     }
 
-    /// Its nodes without their bases.
-    pub fn outlines(&self) -> &Outlines {
-        &self.outlines
-    }
-
     /// The codes of a node in one direction, one a byte.
     pub fn codes(&self, way: Way) -> Vec<u8> {
         self.bases(way).codes()

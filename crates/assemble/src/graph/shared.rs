@@ -219,7 +219,7 @@ impl SharedGraph {
     /// Collective.
     pub fn outlines_at_first(&self, world: &dyn World) -> Result<Outlines, FabricError> {
         let mut own = Vec::new();
-        self.own.outlines().put(&mut own);
+        self.own.put(&mut own);
         let mut all = Outlines::empty(self.k());
         for part in world.gather(own)? {
             all.add(&mut &part[..]);

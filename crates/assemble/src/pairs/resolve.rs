@@ -195,7 +195,7 @@ fn gone(
     chains: &[Chain],
     among: &Among,
 ) -> Result<HashSet<usize>, Error> {
-    let (own, numbers) = (graph.own(), graph.own_numbers());
+    let own = graph.own();
     let rings = chains.iter().filter(|chain| chain.is_ring);
     let ends = rings.flat_map(|ring| [ring.ways[0].flipped(), ring.ways[ring.ways.len() - 1]]);
     let cut: HashSet<Way> = ends.collect();
@@ -208,10 +208,9 @@ fn gone(
         let last = join.path.last().copied().unwrap_or(join.from);
         for edge in [(join.from, first), (last, join.to)] {
             let both = [edge, turned(edge)].into_iter();
-            used.extend(both.filter(|edge| numbers.contains(&edge.0.node())));
+            used.extend(both.filter(|edge| graph.if_own(edge.0).is_some()));
         }
-        let inner = join.path.iter().filter(|way| numbers.contains(&way.node()));
-        between.extend(inner.map(|&way| graph.own_way(way)));
+        between.extend(join.path.iter().filter_map(|&way| graph.if_own(way)));
     }
     between.sort_unstable_by_key(|way| way.node());
     between.dedup_by_key(|way| way.node());

@@ -3,7 +3,6 @@
 use crate::graph::Way;
 
 /// Ways from one node to another, of which one is kept; numbered among those of all processes.
-#[derive(Clone)]
 pub struct Bubble {
     /// By which bubbles are in order.
     pub order: u64,

@@ -42,3 +42,34 @@ pub(crate) fn append_bases(from: &mut &[u8], bases: &mut BaseString) -> Range<us
     }
     start..start + len
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn bases_are_taken_as_they_were_put(
+            codes in proptest::collection::vec(0..4_u8, 0..200),
+            before in proptest::collection::vec(0..4_u8, 0..70),
+            from: prop::sample::Index,
+        ) {
+            let packed = |codes: &[u8]| {
+                let mut packed = BaseString::default();
+                packed.push_codes(codes);
+                packed
+            };
+            let start = from.index(codes.len() + 1);
+            let mut record = Vec::new();
+            put_slice(BaseSlice::of(&packed(&codes), start..codes.len()), &mut record);
+            let own = &codes[start..];
+            prop_assert_eq!(take_bases(&mut &record[..]), packed(own));
+            let (mut bases, mut left) = (packed(&before), &record[..]);
+            let stretch = append_bases(&mut left, &mut bases);
+            prop_assert_eq!((left.len(), stretch), (0, before.len()..before.len() + own.len()));
+            prop_assert_eq!(bases, packed(&[&before, own].concat()));
+        }
+    }
+}

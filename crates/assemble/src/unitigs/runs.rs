@@ -119,7 +119,7 @@ impl Runs {
 enum Seen {
     /// Its end: the k-mer there, by its bin and its number in that.
     End { bin: u32, kmer: u32 },
-    /// The nearer end of another run, by its number among those of all.
+    /// An end of a run, by its number among those of all.
     Run(u32),
 }
 
@@ -127,7 +127,7 @@ enum Seen {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Way {
     seen: Seen,
-    /// k-mers between the run and that.
+    /// k-mers from the run to there.
     passed: u64,
 }
 
@@ -144,7 +144,7 @@ impl Way {
         Way { seen, passed: 0 }
     }
 
-    /// The run that it sees, if it does not see the end of the chain.
+    /// The end of a run that it sees, if it does not see that of the chain.
     fn next(self) -> Option<u32> {
         match self.seen {
             Seen::End { .. } => None,
