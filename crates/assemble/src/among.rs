@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use gyrase_fabric::{
-    ExchangeFabric, FabricError, FabricOptions, Owners, Place, SpillFolder, World, in_batches,
-    look_up, tell,
+    ExchangeFabric, FabricError, FabricOptions, Owners, Place, SpillFolder, World, look_up, tell,
 };
 use gyrase_work::{Progress, in_threads};
 
@@ -119,14 +118,11 @@ impl Among<'_> {
         &self,
         all: &[T],
         question: impl Fn(T) -> (usize, [u8; K]),
-        mut answer: impl FnMut([u8; K]) -> [u8; A],
+        answer: impl FnMut([u8; K]) -> [u8; A],
     ) -> Result<Vec<[u8; A]>, FabricError> {
         let mut answers = Vec::with_capacity(all.len());
         let questions = all.iter().map(|&one| question(one));
-        in_batches(self.world, questions, |batch| {
-            answers.extend(look_up(self.world, &batch, &mut answer)?);
-            Ok(())
-        })?;
+        look_up(self.world, questions, answer, |answer| answers.push(answer))?;
         Ok(answers)
     }
 
@@ -155,12 +151,9 @@ impl Among<'_> {
         &self,
         all: &[T],
         word: impl Fn(T) -> (usize, [u8; K]),
-        mut hear: impl FnMut([u8; K]),
+        hear: impl FnMut([u8; K]),
     ) -> Result<(), FabricError> {
-        let words = all.iter().map(|&one| word(one));
-        in_batches(self.world, words, |batch| {
-            tell(self.world, &batch, &mut hear)
-        })
+        tell(self.world, all.iter().map(|&one| word(one)), hear)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Anchors: k-mers of the nodes of a graph, each at one of the processes that have the graph
 //! together. Who has a read that has such a k-mer asks that process in which node it is.
 
-use gyrase_fabric::all_to_all;
+use gyrase_fabric::all_to_all_part;
 use gyrase_kmer::{Kmer, mix};
 use gyrase_work::{in_threads, prefetch, run_of};
 
@@ -222,10 +222,8 @@ fn fallen_to_this<const K: usize>(
             message.extend_from_slice(&three(anchor.place));
             told += 1;
         }
-        if among.sum(told)? == 0 {
-            return Ok(all);
-        }
-        for message in all_to_all(among.world, messages)? {
+        let (came, has_more) = all_to_all_part(among.world, messages, told == TOLD)?;
+        for message in came {
             all.extend(message.chunks_exact(K + ANSWER).map(|bytes| {
                 let (key, place) = bytes.split_first_chunk().expect("a key and its place");
                 Anchor {
@@ -233,6 +231,9 @@ fn fallen_to_this<const K: usize>(
                     place: of_three(place.try_into().expect("three numbers are left")),
                 }
             }));
+        }
+        if !has_more {
+            return Ok(all);
         }
     }
 }

@@ -87,7 +87,9 @@ pub use farm::Farm;
 pub use finished::Finished;
 pub use group::Group;
 pub use local::{LocalFabric, LocalSender};
-pub use look_up::{all_to_all, ask, gather_in_pieces, in_batches, look_up, tell};
+pub use look_up::{
+    all_to_all, all_to_all_part, ask, ask_part, gather_in_pieces, in_batches, look_up, tell,
+};
 pub use mailbox::{Mailbox, Message};
 pub use memory::Pages;
 pub use numbers::Numbers;

@@ -2,19 +2,20 @@
 
 use crate::{FabricError, Mailbox, World};
 
-/// Collective. Asks the owners of keys and gives their answers in the order asked. Every process
+/// Collective. Asks the owners of keys; `take` gets their answers in the order asked. Every process
 /// gives its own questions, perhaps none, each a rank and a key, and answers those of all others by
 /// `answer`. A key has `K` bytes and an answer `A`.
 ///
-/// What is asked, and the answers, is in memory at once: whoever has many questions asks them
-/// [`in_batches`].
+/// Many are asked in [batches](in_batches).
 ///
 /// ```
 /// use gyrase_fabric::{Alone, look_up};
 ///
-/// let counts = [10u8, 20, 30];
-/// let answers = look_up(&Alone, &[(0, [2u8]), (0, [0])], |[key]| [counts[usize::from(key)]])?;
-/// assert_eq!(answers, [[30], [10]]);
+/// let (counts, mut answers) = ([10u8, 20, 30], Vec::new());
+/// let questions = [(0, [2u8]), (0, [0])].into_iter();
+/// let answer = |[key]: [u8; 1]| [counts[usize::from(key)]];
+/// look_up(&Alone, questions, answer, |[count]| answers.push(count))?;
+/// assert_eq!(answers, [30, 10]);
 /// # Ok::<(), gyrase_fabric::FabricError>(())
 /// ```
 ///
@@ -25,9 +26,10 @@ use crate::{FabricError, Mailbox, World};
 /// When there is no such rank.
 pub fn look_up<const K: usize, const A: usize>(
     world: &dyn World,
-    questions: &[(usize, [u8; K])],
+    questions: impl ExactSizeIterator<Item = (usize, [u8; K])>,
     mut answer: impl FnMut([u8; K]) -> [u8; A],
-) -> Result<Vec<[u8; A]>, FabricError> {
+    mut take: impl FnMut([u8; A]),
+) -> Result<(), FabricError> {
     let mut answers_to = |keys: Vec<u8>| {
         let keys = keys.as_chunks().0;
         let mut answers = Vec::with_capacity(keys.len() * A);
@@ -35,27 +37,32 @@ pub fn look_up<const K: usize, const A: usize>(
             .for_each(|&key| answers.extend_from_slice(&answer(key)));
         answers
     };
-    let answers = ask(world, for_each(world, questions), |asked| {
-        asked.into_iter().map(&mut answers_to).collect()
-    })?;
-    let mut answers: Vec<_> = answers
-        .iter()
-        .map(|bytes| bytes.as_chunks().0.iter())
-        .collect();
-    let next = |(rank, _): &(usize, [u8; K])| answers[*rank].next().copied();
-    let in_order = questions.iter().map(next).collect::<Option<_>>();
-    Ok(in_order.expect("an answer for each question"))
+    in_batches(questions, |batch, has_more| {
+        let (answers, has_more) = ask_part(world, for_each(world, &batch), has_more, |asked| {
+            asked.into_iter().map(&mut answers_to).collect()
+        })?;
+        let mut answers: Vec<_> = answers
+            .iter()
+            .map(|bytes| bytes.as_chunks().0.iter())
+            .collect();
+        for (rank, _) in batch {
+            let answer = answers[rank].next();
+            take(*answer.expect("an answer for each question"));
+        }
+        Ok(has_more)
+    })
 }
 
 /// Collective. Tells processes something that they need not answer: every process gives its own
 /// words, perhaps none, each a rank and `K` bytes, and hears those that all others have for it, in
-/// no particular order. They are in memory at once, as questions are ([`look_up`]).
+/// no particular order. Many are told in [batches](in_batches).
 ///
 /// ```
 /// use gyrase_fabric::{Alone, tell};
 ///
 /// let mut counts = [10u8, 20, 30];
-/// tell(&Alone, &[(0, [2u8, 5]), (0, [0, 1])], |[key, more]| counts[usize::from(key)] += more)?;
+/// let words = [(0, [2u8, 5]), (0, [0, 1])].into_iter();
+/// tell(&Alone, words, |[key, more]| counts[usize::from(key)] += more)?;
 /// assert_eq!(counts, [11, 20, 35]);
 /// # Ok::<(), gyrase_fabric::FabricError>(())
 /// ```
@@ -67,13 +74,16 @@ pub fn look_up<const K: usize, const A: usize>(
 /// When there is no such rank.
 pub fn tell<const K: usize>(
     world: &dyn World,
-    words: &[(usize, [u8; K])],
+    words: impl ExactSizeIterator<Item = (usize, [u8; K])>,
     mut hear: impl FnMut([u8; K]),
 ) -> Result<(), FabricError> {
-    for words in all_to_all(world, for_each(world, words))? {
-        words.as_chunks().0.iter().for_each(|&word| hear(word));
-    }
-    Ok(())
+    in_batches(words, |batch, has_more| {
+        let (told, has_more) = all_to_all_part(world, for_each(world, &batch), has_more)?;
+        for words in told {
+            words.as_chunks().0.iter().for_each(|&word| hear(word));
+        }
+        Ok(has_more)
+    })
 }
 
 /// Collective. Every process asks others: it gives a question for each, no bytes where it has none,
@@ -90,6 +100,23 @@ pub fn ask(
     questions: Vec<Vec<u8>>,
     answer: impl FnOnce(Vec<Vec<u8>>) -> Vec<Vec<u8>>,
 ) -> Result<Vec<Vec<u8>>, FabricError> {
+    Ok(ask_part(world, questions, false, answer)?.0)
+}
+
+/// Collective. The same for a part of all questions; also whether some process has more of them,
+/// as this one says of itself.
+///
+/// # Errors
+/// Another process failed.
+///
+/// # Panics
+/// When there are not as many questions, or answers, as processes.
+pub fn ask_part(
+    world: &dyn World,
+    questions: Vec<Vec<u8>>,
+    has_more: bool,
+    answer: impl FnOnce(Vec<Vec<u8>>) -> Vec<Vec<u8>>,
+) -> Result<(Vec<Vec<u8>>, bool), FabricError> {
     let rank = world.rank();
     let ranks_with_some = |messages: &[Vec<u8>]| -> Vec<usize> {
         let numbered = messages.iter().enumerate();
@@ -98,7 +125,7 @@ pub fn ask(
     };
     let answered = world.mailbox()?;
     let asked = ranks_with_some(&questions);
-    let told = all_to_all(world, questions)?;
+    let (told, has_more) = all_to_all_part(world, questions, has_more)?;
     let asking = ranks_with_some(&told);
     let mut answers = answer(told);
     let mut own = Vec::new();
@@ -110,7 +137,7 @@ pub fn ask(
         }
     }
     let others = asked.iter().filter(|&&other| other != rank).count();
-    receive(world, &*answered, own, others)
+    Ok((receive(world, &*answered, own, others)?, has_more))
 }
 
 /// Collective. Every process gives bytes for each process, perhaps none, and gets what all have for
@@ -125,27 +152,44 @@ pub fn ask(
 ///
 /// # Panics
 /// When there are not as many messages as processes.
-pub fn all_to_all(
+pub fn all_to_all(world: &dyn World, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, FabricError> {
+    Ok(all_to_all_part(world, messages, false)?.0)
+}
+
+/// Collective. The same for a part of all messages; also whether some process has more of them, as
+/// this one says of itself.
+///
+/// # Errors
+/// Another process failed.
+///
+/// # Panics
+/// When there are not as many messages as processes.
+pub fn all_to_all_part(
     world: &dyn World,
     mut messages: Vec<Vec<u8>>,
-) -> Result<Vec<Vec<u8>>, FabricError> {
+    has_more: bool,
+) -> Result<(Vec<Vec<u8>>, bool), FabricError> {
     assert_eq!(messages.len(), world.ranks(), "bytes for each process");
     if world.ranks() == 1 {
-        return Ok(messages);
+        return Ok((messages, has_more));
     }
     let own = std::mem::take(&mut messages[world.rank()]);
     let mailbox = world.mailbox()?;
-    let sent: Vec<u64> = messages
+    // How many messages come to each process, and how many processes have more.
+    let mut counts: Vec<u64> = messages
         .iter()
         .map(|bytes| u64::from(!bytes.is_empty()))
         .collect();
+    counts.push(u64::from(has_more));
     for (rank, bytes) in messages.into_iter().enumerate() {
-        if sent[rank] > 0 {
+        if counts[rank] > 0 {
             mailbox.send(rank, world.rank() as u64, bytes)?;
         }
     }
-    let others = world.sum(&sent)?[world.rank()] as usize;
-    receive(world, &*mailbox, own, others)
+    let sums = world.sum(&counts)?;
+    let others = sums[world.rank()] as usize;
+    let has_more = sums[world.ranks()] > 0;
+    Ok((receive(world, &*mailbox, own, others)?, has_more))
 }
 
 /// The messages of so many others, and that of this process to itself, in the order of ranks.
@@ -167,19 +211,23 @@ fn receive(
 /// Bytes of things that are on their way at a time.
 const BATCH: usize = 4 << 20;
 
-/// Collective. Does something with all things of this process, so many at a time: in every process
-/// as often as in that with the most, the last times perhaps with nothing.
+/// Does something with all things of this process, so many at a time: `each` gets a batch and
+/// whether there are more, and says whether some process has more; then it goes on, perhaps with
+/// nothing.
 ///
 /// # Errors
-/// Another process failed, or what is done failed.
-pub fn in_batches<T>(
-    world: &dyn World,
+/// What is done failed.
+pub fn in_batches<T, E>(
     mut all: impl ExactSizeIterator<Item = T>,
-    mut each: impl FnMut(Vec<T>) -> Result<(), FabricError>,
-) -> Result<(), FabricError> {
-    let batch = BATCH / size_of::<T>().max(1);
-    let most = world.max(&[all.len().div_ceil(batch) as u64])?[0];
-    (0..most).try_for_each(|_| each(all.by_ref().take(batch).collect()))
+    mut each: impl FnMut(Vec<T>, bool) -> Result<bool, E>,
+) -> Result<(), E> {
+    let size = BATCH / size_of::<T>().max(1);
+    loop {
+        let batch = all.by_ref().take(size).collect();
+        if !each(batch, all.len() > 0)? {
+            return Ok(());
+        }
+    }
 }
 
 /// Collective. Rank 0 takes the pieces of all processes, in the order of ranks. Each process sends

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::{FabricError, World, ask};
+use gyrase_fabric::{FabricError, World, ask_part};
 use gyrase_kmer::Kmer;
 
 use super::nodes::Graph;
@@ -146,33 +146,33 @@ impl SharedGraph {
         mut answer: impl FnMut(Way, &mut Vec<u8>),
         mut take: impl FnMut(Way, &mut &[u8]),
     ) -> Result<(), FabricError> {
-        let most = world.max(&[ways.len().div_ceil(AT_ONCE) as u64])?[0];
         let mut batches = ways.chunks(AT_ONCE);
-        for _ in 0..most {
-            let mut asked = vec![Vec::new(); world.ranks()];
+        let mut answer_all = |questions: Vec<u8>| {
+            let mut said = Vec::new();
+            for &way in questions.as_chunks().0 {
+                answer(self.own_way(Way::of_bytes(way)), &mut said);
+            }
+            said
+        };
+        loop {
             let batch = batches.next().unwrap_or_default();
-            batch
-                .iter()
-                .for_each(|&way| asked[self.owner(way.node())].push(way));
-            let questions = asked
-                .iter()
-                .map(|ways| ways.iter().flat_map(|way| way.to_bytes()).collect());
-            let mut answer_all = |questions: Vec<u8>| {
-                let mut said = Vec::new();
-                for &way in questions.as_chunks().0 {
-                    answer(self.own_way(Way::of_bytes(way)), &mut said);
-                }
-                said
-            };
-            let answers = ask(world, questions.collect(), |told| {
+            let mut questions = vec![Vec::new(); world.ranks()];
+            for &way in batch {
+                let (rank, question) = self.question(way);
+                questions[rank].extend_from_slice(&question);
+            }
+            let has_more = batches.len() > 0;
+            let (answers, has_more) = ask_part(world, questions, has_more, |told| {
                 told.into_iter().map(&mut answer_all).collect()
             })?;
-            for (bytes, ways) in answers.iter().zip(&asked) {
-                let mut from = &bytes[..];
-                ways.iter().for_each(|&way| take(way, &mut from));
+            let mut answers: Vec<&[u8]> = answers.iter().map(Vec::as_slice).collect();
+            for &way in batch {
+                take(way, &mut answers[self.owner(way.node())]);
+            }
+            if !has_more {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     /// Tells the processes that have them something of nodes: `hear` is called with what is told of

@@ -315,7 +315,11 @@ fn agree(world: &dyn World) -> Result<(), FabricError> {
     }
     let asked = (0..1000u32).map(|key| ((key as usize * 31) % world.ranks(), key.to_le_bytes()));
     let asked: Vec<_> = asked.collect();
-    let answers = look_up(world, &asked, |key| [key[0], key[1], world.rank() as u8])?;
+    let mut answers = Vec::new();
+    let answer = |key: [u8; 4]| [key[0], key[1], world.rank() as u8];
+    look_up(world, asked.iter().copied(), answer, |told| {
+        answers.push(told)
+    })?;
     let expected = |(owner, key): (usize, [u8; 4])| [key[0], key[1], owner as u8];
     assert!(answers.into_iter().eq(asked.into_iter().map(expected)));
     let mut left = Vec::new();

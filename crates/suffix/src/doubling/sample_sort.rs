@@ -1,6 +1,6 @@
 //! Sorting what all processes have together, by splitters from a sample.
 
-use gyrase_fabric::{FabricError, World, all_to_all, in_batches};
+use gyrase_fabric::{FabricError, World, all_to_all_part, in_batches};
 
 /// Records in the samples of all processes together, at most and of each process at least.
 const SAMPLE: usize = 1 << 18;
@@ -102,14 +102,15 @@ pub(super) fn send<const N: usize>(
     mut hear: impl FnMut(usize, [u64; N]),
 ) -> Result<(), FabricError> {
     let record_bytes = widths.iter().sum();
-    in_batches(world, all, |batch| {
+    in_batches(all, |batch, has_more| {
         let mut messages = vec![Vec::new(); world.ranks()];
         for (rank, record) in batch {
             for (word, width) in record.into_iter().zip(widths) {
                 messages[rank].extend_from_slice(&word.to_le_bytes()[..width]);
             }
         }
-        for (rank, bytes) in all_to_all(world, messages)?.iter().enumerate() {
+        let (came, has_more) = all_to_all_part(world, messages, has_more)?;
+        for (rank, bytes) in came.iter().enumerate() {
             for mut record in bytes.chunks_exact(record_bytes) {
                 let words = widths.map(|width| {
                     let (word, rest) = record.split_at(width);
@@ -119,7 +120,7 @@ pub(super) fn send<const N: usize>(
                 hear(rank, words);
             }
         }
-        Ok(())
+        Ok(has_more)
     })
 }
 

@@ -1,6 +1,6 @@
 //! The rounds.
 
-use gyrase_fabric::{FabricError, World, in_batches, look_up};
+use gyrase_fabric::{FabricError, World, look_up};
 use gyrase_work::Progress;
 
 use super::block::{Dealt, Line, TextBlock};
@@ -179,15 +179,12 @@ impl<'a> Sorting<'a> {
             let number = dealt.number(further);
             (dealt.owner(further), lowest::<W>(number))
         };
+        let questions = self.unresolved.iter().map(question);
+        let answer = |number: [u8; W]| lowest::<W>(self.buckets.get(word_of(&number) as usize));
         let mut keyed = Vec::with_capacity(self.unresolved.len());
-        in_batches(self.world, self.unresolved.iter().map(question), |batch| {
-            let bucket = |number: [u8; W]| self.buckets.get(word_of(&number) as usize);
-            let answers = look_up(self.world, &batch, |number| lowest::<W>(bucket(number)))?;
-            for answer in answers {
-                let position = positions.get(self.unresolved[keyed.len()]);
-                keyed.push([word_of(&answer), position as u64]);
-            }
-            Ok(())
+        look_up(self.world, questions, answer, |bucket| {
+            let position = positions.get(self.unresolved[keyed.len()]);
+            keyed.push([word_of(&bucket), position as u64]);
         })?;
         Ok(keyed)
     }
@@ -309,13 +306,11 @@ impl<'a> Sorting<'a> {
             let [low, high] = [&range[..W], &range[W..]].map(|place| word_of(place) as usize);
             lowest::<W>(self.sorted.common.least(low..high))
         };
-        let mut least = Vec::with_capacity(questions.len());
-        in_batches(self.world, questions, |batch| {
-            let answers = look_up(self.world, &batch, answer)?.into_iter();
-            least.extend(answers.map(|answer| word_of(&answer) as usize));
-            Ok(())
+        let mut all = Vec::with_capacity(questions.len());
+        look_up(self.world, questions, answer, |least| {
+            all.push(word_of(&least) as usize)
         })?;
-        Ok(least)
+        Ok(all)
     }
 
     /// Tells the owners of unresolved suffixes which their buckets are, where they were others.

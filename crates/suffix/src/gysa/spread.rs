@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use gyrase_fabric::{FabricError, gather_in_pieces, in_batches, look_up};
+use gyrase_fabric::{FabricError, gather_in_pieces, look_up};
 
 use super::layout::{GysaFacts, Part};
 use super::writer::{Contents, Pieces, write_contents};
@@ -100,11 +100,9 @@ impl Spread<'_> {
         let mut transform = Vec::with_capacity(letters.len());
         let places = 0..self.sorted.positions.len();
         let questions = places.map(|place| question(self.sorted.positions.get(place)));
-        in_batches(self.world, questions, |batch| {
-            let letter = |position| [letters[u64::from_le_bytes(position) as usize - start]];
-            let answers = look_up(self.world, &batch, letter)?.into_iter();
-            transform.extend(answers.map(|[letter]| letter));
-            Ok(())
+        let letter = |position| [letters[u64::from_le_bytes(position) as usize - start]];
+        look_up(self.world, questions, letter, |[letter]| {
+            transform.push(letter)
         })?;
         Ok(transform)
     }
