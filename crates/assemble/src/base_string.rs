@@ -17,17 +17,6 @@ pub struct BaseString {
 }
 
 impl BaseString {
-    /// So many bases in words, as [`BaseSlice::words`](crate::BaseSlice::words) gives them.
-    pub fn of_words(words: Vec<u64>, len: usize) -> BaseString {
-        debug_assert_eq!(words.len(), BaseString::words_of(len));
-        BaseString { words, len }
-    }
-
-    /// How many words so many bases take.
-    pub fn words_of(bases: usize) -> usize {
-        bases.div_ceil(PER_WORD)
-    }
-
     /// How many bases.
     pub fn len(&self) -> usize {
         self.len

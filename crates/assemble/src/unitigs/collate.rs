@@ -42,7 +42,6 @@ pub(crate) fn collate(
     let senders = in_parallel(senders.collect(), |(thread, mut sender)| {
         let (mut record, mut bases) = (Vec::new(), BaseString::default());
         for run in run_of(runs.len(), thread, among.threads) {
-            record.clear();
             put(runs, run, places[run], k, &mut bases, &mut record);
             sender.send(places[run].bin as usize, &record, record.len())?;
         }
@@ -60,8 +59,8 @@ pub(crate) fn collate(
     Ok(made.into_iter().map(|(_, made)| made).collect())
 }
 
-/// Writes a run as it is read in its chain, without what the one before it ends with: the bases
-/// pass through `bases`.
+/// Makes `record` a run as it is read in its chain, without what the one before it ends with: the
+/// bases pass through `bases`.
 fn put(
     runs: &Runs,
     run: usize,
@@ -71,6 +70,7 @@ fn put(
     record: &mut Vec<u8>,
 ) {
     bases.clear();
+    record.clear();
     let strings = runs.strings();
     let mut stretch = strings.stretch(run);
     let shared = if place.offset == 0 { 0 } else { k - 1 };

@@ -5,13 +5,18 @@ use std::ops::Range;
 use crate::base_string::PER_WORD;
 use crate::{BaseSlice, BaseString};
 
-/// Takes a number of eight bytes from the front.
-pub(crate) fn take_number(from: &mut &[u8]) -> u64 {
-    let (number, rest) = from
+/// Takes so many bytes from the front.
+pub(crate) fn take_bytes<const N: usize>(from: &mut &[u8]) -> [u8; N] {
+    let (bytes, rest) = from
         .split_first_chunk()
         .expect("a record is as long as it says");
     *from = rest;
-    u64::from_le_bytes(*number)
+    *bytes
+}
+
+/// Takes a number of eight bytes from the front.
+pub(crate) fn take_number(from: &mut &[u8]) -> u64 {
+    u64::from_le_bytes(take_bytes(from))
 }
 
 /// Appends how many bases there are, and the bases.
@@ -29,14 +34,15 @@ pub(crate) fn put_slice(bases: BaseSlice, record: &mut Vec<u8>) {
 
 /// Takes what [`put_bases`] appended from the front.
 pub(crate) fn take_bases(from: &mut &[u8]) -> BaseString {
-    let len = take_number(from) as usize;
-    let words = (0..BaseString::words_of(len)).map(|_| take_number(from));
-    BaseString::of_words(words.collect(), len)
+    let mut bases = BaseString::default();
+    append_bases(from, &mut bases);
+    bases
 }
 
 /// Takes the same from the front, and appends the bases to others; where among these they are.
 pub(crate) fn append_bases(from: &mut &[u8], bases: &mut BaseString) -> Range<usize> {
     let (start, len) = (bases.len(), take_number(from) as usize);
+    bases.reserve(len);
     for at in (0..len).step_by(PER_WORD) {
         bases.push_word(take_number(from), PER_WORD.min(len - at));
     }
