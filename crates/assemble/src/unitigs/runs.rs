@@ -5,24 +5,27 @@
 //! 1. Runs *step out*: one whose number, mixed, is below those of its neighbours tells each of
 //!    these what is beyond it, so that they are neighbours then. A third of the runs do so in a
 //!    round (list contraction; Anderson and Miller 1990).
-//! 2. When few do, those that are left ask the next for what is behind that: every round doubles
-//!    how far they see (pointer jumping; Wyllie 1979). Who sees the end of the chain knows the
+//! 2. When few are left, one process follows their chains. Who sees the end of its chain knows the
 //!    k-mer there, and how many k-mers are between.
 //! 3. Runs that stepped out ask their last neighbours, in the opposite order.
 //!
 //! So a run sends a few messages, however long its chain is. Who sees no end is in a ring. A ring
-//! is cut beside the run that has the least number, which is found in rounds as well, and is a
-//! chain then.
+//! is cut beside the run that is left of it, and is a chain then.
 
-use gyrase_fabric::FabricError;
+mod rest;
+mod seen;
+
+use gyrase_fabric::{FabricError, ask};
 use gyrase_kmer::mix;
 
 use super::glue::NONE;
 use super::pieces::{end_of, of_end};
 use super::{Side, Unitigs};
-use crate::among::{Among, pair, unpair};
+use crate::among::Among;
 use crate::numbering::Numbering;
 use crate::{BaseString, Error};
+use rest::LeftRun;
+use seen::{Seen, WAY, Way};
 
 /// An end of a run.
 #[derive(Clone, Copy)]
@@ -114,78 +117,8 @@ impl Runs {
     }
 }
 
-/// What an end of a run sees of its chain.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Seen {
-    /// Its end: the k-mer there, by its bin and its number in that.
-    End { bin: u32, kmer: u32 },
-    /// An end of a run, by its number among those of all.
-    Run(u32),
-}
-
-/// How far an end of a run sees.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Way {
-    seen: Seen,
-    /// k-mers from the run to there.
-    passed: u64,
-}
-
-/// Bytes of a [`Way`].
-const WAY: usize = 16;
-
-impl Way {
-    /// What an end knows by itself.
-    fn from(RunEnd { bin, kmer, .. }: RunEnd, joined: u32) -> Way {
-        let seen = match joined {
-            NONE => Seen::End { bin, kmer },
-            next => Seen::Run(next),
-        };
-        Way { seen, passed: 0 }
-    }
-
-    /// The end of a run that it sees, if it does not see that of the chain.
-    fn next(self) -> Option<u32> {
-        match self.seen {
-            Seen::End { .. } => None,
-            Seen::Run(next) => Some(next),
-        }
-    }
-
-    /// The same behind so many more k-mers.
-    fn behind(self, kmers: u64) -> Way {
-        Way {
-            passed: self.passed + kmers,
-            ..self
-        }
-    }
-
-    fn to_bytes(self) -> [u8; WAY] {
-        let numbers = match self.seen {
-            Seen::End { bin, kmer } => [bin, kmer],
-            Seen::Run(next) => [NONE, next],
-        };
-        let mut bytes = [0; WAY];
-        bytes[..8].copy_from_slice(&self.passed.to_le_bytes());
-        bytes[8..].copy_from_slice(&pair(numbers));
-        bytes
-    }
-
-    fn of_bytes(bytes: [u8; WAY]) -> Way {
-        let [passed, numbers] = bytemuck::cast(bytes);
-        let seen = match unpair(numbers) {
-            [NONE, next] => Seen::Run(next),
-            [bin, kmer] => Seen::End { bin, kmer },
-        };
-        Way {
-            seen,
-            passed: u64::from_le_bytes(passed),
-        }
-    }
-}
-
-/// One in so many runs that step out in a round is few.
-const FEW: u64 = 8;
+/// So many runs of all processes are few: one process takes less than a megabyte of them.
+const FEW: u64 = if cfg!(test) { 8 } else { 1 << 14 };
 
 /// The ends of runs: the left and right one of each, one behind the other.
 struct Ways<'r> {
@@ -226,7 +159,7 @@ impl<'r> Ways<'r> {
         for (end, answer) in open.into_iter().zip(answers) {
             joined[end] = u32::from_le_bytes(answer);
         }
-        let from = |(&end, &joined)| Way::from(end, joined);
+        let from = |(&end, &joined)| way_of(end, joined);
         Ok(Ways {
             runs,
             numbering,
@@ -267,47 +200,65 @@ impl<'r> Ways<'r> {
     /// Collective.
     fn follow(&mut self, mut runs: Vec<usize>) -> Result<Vec<usize>, Error> {
         let (left, out) = self.contract(&runs)?;
-        self.jump(ends_of(&left).collect())?;
+        self.follow_at_one(&left)?;
         for out in out.into_iter().rev() {
-            self.look_on(&ends_of(&out).collect::<Vec<_>>())?;
+            self.look_on(&out)?;
         }
-        runs.retain(|run| self.ways[2 * run].next().is_some());
+        runs.retain(|&run| self.is_open(run));
         Ok(runs)
     }
 
-    /// Lets runs step out of their chains as long as many do; those that are left, and those of
-    /// each round.
+    /// Whether a run has not seen the ends of its chain.
+    fn is_open(&self, run: usize) -> bool {
+        self.open_ends(&[run]).next().is_some()
+    }
+
+    /// The ends of runs that do not see those of their chains.
+    fn open_ends(&self, runs: &[usize]) -> impl Iterator<Item = usize> {
+        ends_of(runs).filter(|&end| self.ways[end].next().is_some())
+    }
+
+    /// Whether a run is all that is left of a ring.
+    fn is_alone(&self, run: usize) -> bool {
+        self.ways[2 * run].next() == Some(self.number(2 * run + 1))
+    }
+
+    /// The number of an end among those of all processes.
+    fn number(&self, end: usize) -> u32 {
+        (2 * self.numbering.number(end / 2) + end % 2) as u32
+    }
+
+    /// Lets runs step out of their chains as long as many are left; these, and those that stepped
+    /// out in each round.
     ///
     /// Collective.
     fn contract(&mut self, runs: &[usize]) -> Result<(Vec<usize>, Vec<Vec<usize>>), Error> {
         let (mut left, mut all) = (runs.to_vec(), Vec::new());
         loop {
-            let (out, others): (Vec<_>, _) = left.iter().partition(|&&run| self.is_first(run));
-            let counts = [out.len() as u64, left.len() as u64];
-            let sums = self.among.world.sum(&counts)?;
-            if sums[0] * FEW <= sums[1] {
+            left.retain(|&run| self.is_open(run) && !self.is_alone(run));
+            if self.among.sum(left.len())? <= FEW {
                 return Ok((left, all));
             }
+            let (out, others): (Vec<_>, _) = left.iter().partition(|&&run| self.is_first(run));
             self.step_out(&out)?;
             left = others;
             all.push(out);
         }
     }
 
-    /// Whether the number of a run, mixed, comes before those of both its neighbours.
+    /// Whether the number of a run, mixed, comes before those of its neighbours.
     fn is_first(&self, run: usize) -> bool {
-        let order = |run: usize| mix(run as u64);
-        let own = order(self.numbering.number(run));
-        let next = [2 * run, 2 * run + 1].map(|end| self.ways[end].next());
-        next.iter()
-            .all(|next| next.is_some_and(|next| own < order(next as usize / 2)))
+        let order = |end: u32| mix(u64::from(end / 2));
+        let own = order(self.number(2 * run));
+        self.open_ends(&[run])
+            .all(|end| own < order(self.next(end)))
     }
 
-    /// Makes the neighbours of each of some runs neighbours of each other.
+    /// Makes what is on both sides of each of some runs neighbours.
     ///
     /// Collective.
     fn step_out(&mut self, runs: &[usize]) -> Result<(), FabricError> {
-        let ends: Vec<usize> = ends_of(runs).collect();
+        let ends: Vec<usize> = self.open_ends(runs).collect();
         let word = |end: usize| {
             let (next, other) = (self.next(end), self.beyond(end));
             let mut bytes = [0; 4 + WAY];
@@ -326,46 +277,46 @@ impl<'r> Ways<'r> {
         Ok(())
     }
 
-    /// Looks on until all ends see those of their chains, or none.
+    /// Lets the first process follow the chains of the runs that are left.
     ///
     /// Collective.
-    fn jump(&mut self, mut open: Vec<usize>) -> Result<(), FabricError> {
-        loop {
-            open.retain(|&end| self.ways[end].next().is_some());
-            // Of a chain the first that sees no end is asked about by the one behind it, and so on.
-            if self.look_on(&open)? == 0 {
-                return Ok(());
-            }
+    fn follow_at_one(&mut self, runs: &[usize]) -> Result<(), FabricError> {
+        let left = runs.iter().map(|&run| LeftRun {
+            number: self.number(2 * run) / 2,
+            kmers: self.runs.strings.kmers(run) as u64,
+            ways: [self.ways[2 * run], self.ways[2 * run + 1]],
+        });
+        let mut questions = vec![Vec::new(); self.among.world.ranks()];
+        left.for_each(|run| run.put(&mut questions[0]));
+        let answers = ask(self.among.world, questions, |told| rest::followed(&told))?;
+        for (end, way) in ends_of(runs).zip(answers[0].as_chunks().0) {
+            self.ways[end] = Way::of_bytes(*way);
         }
+        Ok(())
     }
 
-    /// Lets ends see what the next ones see; how many of all processes see an end of a chain then.
+    /// Lets the ends of runs see what the next ones see.
     ///
     /// Collective.
-    fn look_on(&mut self, open: &[usize]) -> Result<u64, FabricError> {
+    fn look_on(&mut self, runs: &[usize]) -> Result<(), FabricError> {
+        let open: Vec<usize> = self.open_ends(runs).collect();
         let answers = self.among.ask(
-            open,
+            &open,
             |end| self.question(self.next(end)),
             |end| self.beyond(self.own(u32::from_le_bytes(end))).to_bytes(),
         )?;
-        let mut ended = 0;
-        for (&end, answer) in open.iter().zip(answers) {
-            let way = Way::of_bytes(answer);
-            self.ways[end] = way.behind(self.ways[end].passed);
-            ended += usize::from(way.next().is_none());
+        for (end, answer) in open.into_iter().zip(answers) {
+            self.ways[end] = Way::of_bytes(answer).behind(self.ways[end].passed);
         }
-        self.among.sum(ended)
+        Ok(())
     }
 
     /// Cuts rings, of which `runs` are all.
     ///
     /// Collective.
     fn cut(&mut self, runs: &[usize]) -> Result<(), FabricError> {
-        let open: Vec<usize> = ends_of(runs).collect();
-        let least = self.least(&open)?;
-        // The left end of each run that has the least number of its ring.
-        let is_least = |&&end: &&usize| end % 2 == 0 && least[end] == self.number(end);
-        let cut: Vec<usize> = open.iter().filter(is_least).copied().collect();
+        let alone = runs.iter().filter(|&&run| self.is_alone(run));
+        let cut: Vec<usize> = alone.map(|run| 2 * run).collect();
         let other = |end: usize| self.question(self.joined[end]);
         let mut told = Vec::new();
         let hear = |end| told.push(self.own(u32::from_le_bytes(end)));
@@ -374,43 +325,20 @@ impl<'r> Ways<'r> {
             self.joined[end] = NONE;
         }
         let ends = self.runs.ends.as_flattened();
-        for end in open {
-            self.ways[end] = Way::from(ends[end], self.joined[end]);
+        for end in ends_of(runs) {
+            self.ways[end] = way_of(ends[end], self.joined[end]);
         }
         Ok(())
     }
+}
 
-    /// The number of the run of an end, among those of all processes.
-    fn number(&self, end: usize) -> u32 {
-        self.numbering.number(end / 2) as u32
-    }
-
-    /// For each end of `open`, which are those of rings, the least number of a run of its ring.
-    ///
-    /// Collective.
-    fn least(&self, open: &[usize]) -> Result<Vec<u32>, FabricError> {
-        let mut least = vec![NONE; self.ways.len()];
-        let mut next = self.joined.clone();
-        open.iter().for_each(|&end| least[end] = self.number(end));
-        loop {
-            let ask = |end: usize| self.question(next[end]);
-            let answers = self.among.ask(open, ask, |end| {
-                let beyond = self.own(u32::from_le_bytes(end)) ^ 1;
-                pair([next[beyond], least[beyond]])
-            })?;
-            let mut lessened = 0;
-            for (&end, answer) in open.iter().zip(answers) {
-                let [farther, other] = unpair(answer);
-                lessened += usize::from(other < least[end]);
-                (next[end], least[end]) = (farther, other.min(least[end]));
-            }
-            // Everybody has looked at as many runs. If those ahead of nobody have less, all have
-            // the least of their ring.
-            if self.among.sum(lessened)? == 0 {
-                return Ok(least);
-            }
-        }
-    }
+/// What an end knows by itself, where it is joined to another or [`NONE`].
+fn way_of(RunEnd { bin, kmer, .. }: RunEnd, joined: u32) -> Way {
+    let seen = match joined {
+        NONE => Seen::End { bin, kmer },
+        next => Seen::Run(next),
+    };
+    Way { seen, passed: 0 }
 }
 
 /// The ends of runs.
