@@ -1,5 +1,6 @@
 //! Which ways follow each other.
 
+use super::outline::Next;
 use crate::way::Way;
 
 /// What follows each way of a graph: lists, one behind the other.
@@ -27,7 +28,7 @@ impl Edges {
     }
 
     /// Adds what follows both ways of the next node, ascending.
-    pub fn push(&mut self, next: [Vec<Way>; 2]) {
+    pub fn push(&mut self, next: [Next; 2]) {
         if self.firsts.is_empty() {
             self.firsts.push(0);
         }

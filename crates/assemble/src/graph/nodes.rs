@@ -169,7 +169,13 @@ impl Graph {
     /// Nodes with their counts, and what follows their ways.
     #[cfg(test)]
     pub fn told(&self) -> Vec<(Vec<u8>, u64, [Vec<Way>; 2])> {
-        let node = |way| (self.codes(way), self.count(way), self.outline(way).next);
+        let node = |way| {
+            (
+                self.codes(way),
+                self.count(way),
+                self.outline(way).next.map(|next| next.to_vec()),
+            )
+        };
         self.nodes().map(node).collect()
     }
 

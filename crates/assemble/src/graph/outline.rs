@@ -1,7 +1,12 @@
 //! What is said of a node but its bases.
 
-use crate::unitigs::records::take_number;
+use arrayvec::ArrayVec;
+
+use crate::unitigs::records::{take_bytes, take_number};
 use crate::way::Way;
+
+/// What follows a way: less than five ways, which go on with a base each.
+pub type Next = ArrayVec<Way, 4>;
 
 /// A node without its bases.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +16,7 @@ pub struct Outline {
     /// The sum of the counts of its k-mers.
     pub count: u64,
     /// What follows it in both directions, ascending.
-    pub next: [Vec<Way>; 2],
+    pub next: [Next; 2],
 }
 
 impl Outline {
@@ -22,22 +27,20 @@ impl Outline {
 
     /// Appends it to what one process sends to another.
     pub fn put(&self, bytes: &mut Vec<u8>) {
-        let mut put = |number: u64| bytes.extend(number.to_le_bytes());
-        put(self.length as u64);
-        put(self.count);
+        bytes.extend((self.length as u64).to_le_bytes());
+        bytes.extend(self.count.to_le_bytes());
         for next in &self.next {
-            put(next.len() as u64);
-            next.iter().for_each(|way| put(way.index() as u64));
+            bytes.push(next.len() as u8);
+            bytes.extend(next.iter().flat_map(|way| way.to_bytes()));
         }
     }
 
     /// Takes one from the front.
     pub fn take(from: &mut &[u8]) -> Outline {
-        let mut number = || take_number(from) as usize;
-        let (length, count) = (number(), number() as u64);
+        let (length, count) = (take_number(from) as usize, take_number(from));
         let mut list = || {
-            let len = number();
-            (0..len).map(|_| Way::of_index(number())).collect()
+            let [len] = take_bytes(from);
+            (0..len).map(|_| Way::of_bytes(take_bytes(from))).collect()
         };
         let next = [list(), list()];
         Outline {

@@ -125,7 +125,7 @@ impl Outlines {
         Outline {
             length: self.length(way),
             count: self.count(way),
-            next: [way, way.flipped()].map(|way| self.next(way).to_vec()),
+            next: [way, way.flipped()].map(|way| self.next(way).iter().copied().collect()),
         }
     }
 
