@@ -49,9 +49,14 @@ impl<K: Copy + Hash + Ord, T> Answers<K, T> {
         missing
     }
 
-    /// Adds what was answered.
-    pub fn add(&mut self, answers: impl IntoIterator<Item = (K, T)>) {
-        self.known.extend(answers);
+    /// Makes room for so many answers.
+    pub fn reserve(&mut self, answers: usize) {
+        self.known.reserve(answers);
+    }
+
+    /// Adds what was answered about a key.
+    pub fn insert(&mut self, key: K, answer: T) {
+        self.known.insert(key, answer);
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<K>> {

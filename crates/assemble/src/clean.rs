@@ -14,7 +14,7 @@ use gyrase_kmer::with_words;
 use crate::Error;
 use crate::among::Among;
 use crate::config::Sample;
-use crate::graph::{Halo, SharedGraph, Way, compact_among, shape_of};
+use crate::graph::{Graph, Halo, Pieces, SharedGraph, Way, compact_among, shape_of};
 
 /// Rounds at most; a graph that still changes then is clean enough.
 const ROUNDS: usize = 20;
@@ -44,14 +44,15 @@ numbers!(Cleaned {
 
 impl Cleaned {
     /// Nodes that go, each for one reason, and ends.
-    fn of(verdicts: &[Option<Kind>], ends: &[bool]) -> Cleaned {
-        let of = |kind| verdicts.iter().filter(|&&one| one == Some(kind)).count() as u64;
+    fn of(verdicts: &[Verdict]) -> Cleaned {
+        let of = |kind| verdicts.iter().filter(|one| one.goes == Some(kind)).count() as u64;
+        let ends = verdicts.iter().flat_map(|one| one.thin);
         Cleaned {
             tips: of(Kind::Tip),
             bubbles: of(Kind::Bubble),
             links: of(Kind::Link),
             isolated: of(Kind::Isolated),
-            ends: ends.iter().filter(|&&goes| goes).count() as u64,
+            ends: ends.filter(|&thin| thin).count() as u64,
         }
     }
 
@@ -143,16 +144,15 @@ pub fn clean(
                 isolated: !sample.is_mixed() || errors == Errors::Kmers,
                 tip,
             };
-            round.verdict(way)
+            let ways = [way, way.flipped()];
+            Verdict {
+                goes: round.goes(way),
+                thin: ways.map(|way| limits.ends && ends::is_thin(halo, way)),
+            }
         };
-        let mut halo = Halo::of(&graph);
-        let verdicts = halo.seen(halo.own(), among.world, verdict)?;
-        let ends = if limits.ends {
-            ends::thin(&mut halo, among.world)?
-        } else {
-            Vec::new()
-        };
-        let cleaned = among.world.sum_of(&Cleaned::of(&verdicts, &ends))?;
+        let nodes = graph.own_numbers().map(Way::forward);
+        let verdicts = Halo::of(&graph).seen(nodes, among.world, verdict)?;
+        let cleaned = among.world.sum_of(&Cleaned::of(&verdicts))?;
         if cleaned.all() == 0 && tip > 2 * graph.k() + 40 {
             break;
         }
@@ -161,16 +161,37 @@ pub fn clean(
         all.links += cleaned.links;
         all.isolated += cleaned.isolated;
         all.ends += cleaned.ends;
-        drop(halo);
         if cleaned.all() > 0 {
             let k = graph.k();
-            let pieces = ends::without(graph.own(), &ends, |node| verdicts[node].is_none());
+            let pieces = left(graph.own(), &verdicts);
             // Before there is the next one.
             drop(graph);
             graph = with_words!(shape_of(k), W => compact_among::<W>(k, &pieces, among))?;
         }
     }
     Ok((graph, all))
+}
+
+/// What becomes of a node.
+struct Verdict {
+    /// Why it goes, if it does.
+    goes: Option<Kind>,
+    /// Whether its first k-mer goes, and its last.
+    thin: [bool; 2],
+}
+
+/// What is left of the nodes of a process.
+fn left(graph: &Graph, verdicts: &[Verdict]) -> Pieces {
+    let mut pieces = Pieces::default();
+    for (way, verdict) in graph.nodes().zip(verdicts) {
+        let [first, last] = verdict.thin.map(usize::from);
+        let kmers = graph.kmers(way).saturating_sub((first + last) as u64);
+        if verdict.goes.is_none() && kmers > 0 {
+            let bases = graph.bases(way).slice(first..graph.length(way) - last);
+            pieces.push_bases(bases, graph.count_of(way, kmers));
+        }
+    }
+    pieces
 }
 
 /// Why a node goes.
@@ -195,7 +216,7 @@ struct Round<'h> {
 
 impl Round<'_> {
     /// Why a node goes, if it does.
-    fn verdict(&self, way: Way) -> Option<Kind> {
+    fn goes(&self, way: Way) -> Option<Kind> {
         match way {
             _ if !self.is_thin(way, (2, 5)) => None,
             _ if self.is_tip(way) || self.is_tip(way.flipped()) => Some(Kind::Tip),

@@ -223,10 +223,11 @@ impl Superbubble {
                 seen.retain(|&one| one != way);
                 inside.push(way);
             }
-            if inside.len() > MOST_INSIDE || halo.next(way).is_empty() {
+            let next = halo.next(way);
+            if inside.len() > MOST_INSIDE || next.is_empty() {
                 return None;
             }
-            for &to in halo.next(way) {
+            for &to in next {
                 let is_there = |one: &Way| one.node() == to.node();
                 let turned = |one: &Way| is_there(one) && *one != to;
                 if is_there(&from) || inside.iter().any(is_there) || seen.iter().any(turned) {
@@ -235,8 +236,9 @@ impl Superbubble {
                 if !seen.contains(&to) {
                     seen.push(to);
                 }
+                // What is not known is looked at later, and what is beside it now.
                 let is_passed = |one: Way| one == from || inside.contains(&one);
-                if halo.before(to).all(is_passed) {
+                if halo.is_known_before(to, is_passed) {
                     ready.push(to);
                 }
             }

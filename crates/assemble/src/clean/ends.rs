@@ -4,9 +4,7 @@
 //! well covered. What is thin may be true, and stays: its first k-mer alone goes, so that both do
 //! not meet. Nothing is joined that reads do not join: they lead on along the rival.
 
-use gyrase_fabric::{FabricError, World};
-
-use crate::graph::{Graph, Halo, Pieces, Way};
+use crate::graph::{Halo, Way};
 use crate::solid::GOES_ON;
 
 /// A rival is covered so often that it tells what is thin.
@@ -14,15 +12,8 @@ const DEEP: u64 = 3;
 /// What has less than this of the coverage of a deep rival is thin.
 const THIN: (u64, u64) = (1, 20);
 
-/// For each way of the nodes of this process whether its first k-mer goes.
-///
-/// Collective.
-pub fn thin(halo: &mut Halo, world: &dyn World) -> Result<Vec<bool>, FabricError> {
-    let ways = halo.own().flat_map(|way| [way, way.flipped()]);
-    halo.seen(ways, world, |halo, &way| is_thin(halo, way))
-}
-
-fn is_thin(halo: &Halo, way: Way) -> bool {
+/// Whether the first k-mer of a way goes.
+pub fn is_thin(halo: &Halo, way: Way) -> bool {
     let rivals = halo.before(way).flat_map(|before| halo.next(before));
     let mut rivals = rivals.copied().filter(|&rival| rival != way);
     // What no read has goes beside what half of the reads have, but for what a deep end was filled
@@ -39,27 +30,11 @@ fn is_thin(halo: &Halo, way: Way) -> bool {
     })
 }
 
-/// The nodes that `keep` wants, without the first k-mers of the ways that `ends` names, if any.
-pub fn without(graph: &Graph, ends: &[bool], keep: impl Fn(usize) -> bool) -> Pieces {
-    let goes = |way: Way| ends.get(way.index()).is_some_and(|&goes| goes);
-    let mut pieces = Pieces::default();
-    for way in graph.nodes().filter(|way| keep(way.node())) {
-        let [first, last] = [way, way.flipped()].map(|way| usize::from(goes(way)));
-        let left = graph.kmers(way).saturating_sub((first + last) as u64);
-        if left > 0 {
-            let bases = graph.bases(way).slice(first..graph.length(way) - last);
-            pieces.push_bases(bases, graph.count_of(way, left));
-        }
-    }
-    pieces
-}
-
 #[cfg(test)]
 mod tests {
-    use gyrase_fabric::Alone;
-
     use super::*;
-    use crate::graph::{SharedGraph, compact};
+    use crate::clean::{Verdict, left};
+    use crate::graph::{Pieces, SharedGraph, compact};
 
     #[test]
     fn a_thin_branch_comes_off_and_stays() {
@@ -79,9 +54,13 @@ mod tests {
             pieces.push(&[end, &behind].concat(), 60 * 100);
             pieces.push(&[end, &other].concat(), 60 * thin);
             let graph = SharedGraph::alone(compact(k, &pieces, 1));
-            let thin = super::thin(&mut Halo::of(&graph), &Alone).unwrap();
-            let pieces = without(graph.own(), &thin, |_| true);
-            let graph = compact(k, &pieces, 1);
+            let halo = Halo::of(&graph);
+            let verdict = |way: Way| Verdict {
+                goes: None,
+                thin: [way, way.flipped()].map(|way| is_thin(&halo, way)),
+            };
+            let verdicts: Vec<Verdict> = halo.own().map(verdict).collect();
+            let graph = compact(k, &left(graph.own(), &verdicts), 1);
             // Both are joined where the third is not beside them, which loses a base.
             assert_eq!(graph.len(), parts);
             let bases = 60 + 60 + 60 + 10 + if parts == 3 { 10 } else { -1 };

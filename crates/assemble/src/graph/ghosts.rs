@@ -38,7 +38,8 @@ impl<T> Ghosts<T> {
         take: impl Fn(&mut &[u8]) -> T,
     ) -> Result<(), FabricError> {
         let nodes = self.0.take_missing();
-        let take = |node: Way, from: &mut &[u8]| self.0.add([(node, take(from))]);
+        self.0.reserve(nodes.len());
+        let take = |node: Way, from: &mut &[u8]| self.0.insert(node, take(from));
         graph.ask(&nodes, world, answer, take)
     }
 }

@@ -45,8 +45,7 @@ impl<'g> Halo<'g> {
                 open.push((seen.len() - 1, place));
             }
         }
-        while world.sum(&[open.len() as u64])?[0] > 0 {
-            self.grow(world)?;
+        while self.grows(world)? {
             open.retain(|(number, place)| {
                 let missed = self.missed();
                 seen[*number] = look(self, place);
@@ -56,16 +55,23 @@ impl<'g> Halo<'g> {
         Ok(seen)
     }
 
-    /// Asks for all that was looked for and not known.
+    /// Asks for all that was looked for and not known, if there is any.
     ///
     /// Collective.
-    fn grow(&mut self, world: &dyn World) -> Result<(), FabricError> {
+    fn grows(&mut self, world: &dyn World) -> Result<bool, FabricError> {
+        let missed = [self.outlines.missed(), self.bases.missed()];
+        let missed = world.sum(&missed.map(|missed| missed as u64))?;
         let own = self.shared.own();
-        let answer = |way: Way, bytes: &mut Vec<u8>| own.outline(way).put(bytes);
-        self.outlines
-            .ask(self.shared, world, answer, Outline::take)?;
-        let answer = |way: Way, bytes: &mut Vec<u8>| put_slice(own.bases(way), bytes);
-        self.bases.ask(self.shared, world, answer, take_bases)
+        if missed[0] > 0 {
+            let answer = |way: Way, bytes: &mut Vec<u8>| own.outline(way).put(bytes);
+            self.outlines
+                .ask(self.shared, world, answer, Outline::take)?;
+        }
+        if missed[1] > 0 {
+            let answer = |way: Way, bytes: &mut Vec<u8>| put_slice(own.bases(way), bytes);
+            self.bases.ask(self.shared, world, answer, take_bases)?;
+        }
+        Ok(missed != [0, 0])
     }
 
     /// How often somebody looked for what is not known, since it was last asked for.
@@ -83,12 +89,23 @@ impl<'g> Halo<'g> {
         self.shared.k()
     }
 
+    /// What follows a way, if that is known.
+    fn known_next(&self, way: Way) -> Option<&[Way]> {
+        match self.shared.if_own(way) {
+            Some(own) => Some(self.shared.own().next(own)),
+            None => Some(self.outlines.get(way)?.next(way)),
+        }
+    }
+
     /// What follows a way: as long as that is not known, nothing.
     pub fn next(&self, way: Way) -> &[Way] {
-        match self.shared.if_own(way) {
-            Some(own) => self.shared.own().next(own),
-            None => self.outlines.get(way).map_or(&[], |node| node.next(way)),
-        }
+        self.known_next(way).unwrap_or_default()
+    }
+
+    /// Whether it is known what comes before a way, and all of it is something.
+    pub fn is_known_before(&self, way: Way, mut is: impl FnMut(Way) -> bool) -> bool {
+        let back = self.known_next(way.flipped());
+        back.is_some_and(|back| back.iter().all(|way| is(way.flipped())))
     }
 
     /// What comes before a way: as long as that is not known, nothing.

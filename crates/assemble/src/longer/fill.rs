@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use foldhash::fast::FixedState;
 use gyrase_fabric::FabricError;
 use gyrase_kmer::Kmer;
 use gyrase_work::in_threads;
@@ -21,6 +22,9 @@ use crate::walks::Walks;
 
 /// k-mers that are looked at behind one end: beyond that there is no telling where it goes on.
 const MOST: usize = 4096;
+
+/// k-mers of one way on that are asked for at a time.
+const AHEAD: usize = 16;
 
 /// How often what was filled may be the beginning of more.
 pub const ROUNDS: usize = 3;
@@ -61,10 +65,9 @@ pub fn filled<const W: usize>(
         let (more, left): (Vec<_>, Vec<_>) = done.into_iter().unzip();
         filled.extend(more.concat());
         open = left.concat();
-        if among.sum(open.len())? == 0 {
+        if !around.grows(among)? {
             break;
         }
-        around.ask(among)?;
     }
     filled.sort_unstable();
     filled.dedup();
@@ -204,7 +207,8 @@ fn rival_depth<const W: usize>(
 }
 
 /// Adds what is behind `end`, where nothing of it is there and something follows. Where something
-/// is not known yet, it goes on elsewhere, so that all that is missing is asked for at once.
+/// is not known yet, it goes on as if it were not there, so that what is behind that is asked for
+/// at once.
 fn fill<const W: usize>(
     end: &LargerKmer<W>,
     rival: u64,
@@ -218,11 +222,11 @@ fn fill<const W: usize>(
     }
     let (before, mut is_known) = (filled.len(), true);
     // Depth first, with what has been passed: a k-mer stays where one behind it is there.
-    let mut seen = HashSet::new();
-    let (mut open, mut path) = (vec![(end.clone(), 0)], Vec::new());
+    let mut seen = HashSet::with_hasher(FixedState::default());
+    let (mut open, mut path) = (vec![(end.clone(), 0, 0)], Vec::new());
     // Of the path so many are filled already; the end itself is there.
     let mut reached = 1;
-    while let Some((at, depth)) = open.pop() {
+    while let Some((at, depth, unknown)) = open.pop() {
         path.truncate(depth);
         reached = reached.min(path.len()).max(1);
         path.push(at.kmer.canonical(around.k()));
@@ -237,13 +241,18 @@ fn fill<const W: usize>(
                     }
                     depth => is_known &= depth.is_some(),
                 },
-                Some(false) if seen.insert(next.kmer) => open.push((next, path.len())),
-                there => is_known &= there.is_some(),
+                there => {
+                    is_known &= there.is_some();
+                    let unknown = unknown + usize::from(there.is_none());
+                    if unknown <= AHEAD && seen.insert(next.kmer) {
+                        open.push((next, path.len(), unknown));
+                    }
+                }
             }
         }
         if seen.len() > MOST {
             filled.truncate(before);
-            return Some(());
+            break;
         }
     }
     is_known.then_some(())

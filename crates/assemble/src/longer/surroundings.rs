@@ -147,23 +147,39 @@ impl<'f, 'g, const W: usize> Surroundings<'f, 'g, W> {
         self.kmers.get(kmer).copied()
     }
 
-    /// Asks for what was missing.
+    /// Asks for all that was looked for and not known, if there is any.
     ///
     /// Collective.
-    pub fn ask(&mut self, among: &Among) -> Result<(), FabricError> {
-        let (found, sides) = (self.found, self.sides);
-        let answer = |own: Way, bytes: &mut Vec<u8>| Other::put(found, sides, own, bytes);
-        self.others
-            .ask(found.graph(), among.world, answer, Other::take)?;
+    pub fn grows(&mut self, among: &Among) -> Result<bool, FabricError> {
+        let missed = [self.others.missed(), self.kmers.missed()];
+        let missed = among.world.sum(&missed.map(|missed| missed as u64))?;
+        if missed[0] > 0 {
+            let (found, sides) = (self.found, self.sides);
+            let answer = |own: Way, bytes: &mut Vec<u8>| Other::put(found, sides, own, bytes);
+            self.others
+                .ask(found.graph(), among.world, answer, Other::take)?;
+        }
+        if missed[1] > 0 {
+            self.ask_for_kmers(among)?;
+        }
+        Ok(missed != [0, 0])
+    }
+
+    /// Asks for the counts of k-mers that were missing.
+    ///
+    /// Collective.
+    fn ask_for_kmers(&mut self, among: &Among) -> Result<(), FabricError> {
         let kmers = self.kmers.take_missing();
         let question = |kmer| (owner(kmer, self.ranks), bytes_of(kmer, 0));
         let answers = among.ask(&kmers, question, |bytes| {
             let count = self.found.count(of_bytes(bytes).0);
             count.map_or(u64::MAX, u64::from).to_le_bytes()
         })?;
-        let count = |bytes: [u8; 8]| u32::try_from(u64::from_le_bytes(bytes)).ok();
-        self.kmers
-            .add(kmers.into_iter().zip(answers.into_iter().map(count)));
+        self.kmers.reserve(kmers.len());
+        for (kmer, count) in kmers.into_iter().zip(answers) {
+            let count = u32::try_from(u64::from_le_bytes(count));
+            self.kmers.insert(kmer, count.ok());
+        }
         Ok(())
     }
 }
