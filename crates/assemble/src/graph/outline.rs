@@ -31,7 +31,9 @@ impl Outline {
         bytes.extend(self.count.to_le_bytes());
         for next in &self.next {
             bytes.push(next.len() as u8);
-            bytes.extend(next.iter().flat_map(|way| way.to_bytes()));
+            for way in next {
+                bytes.extend_from_slice(&way.to_bytes());
+            }
         }
     }
 
