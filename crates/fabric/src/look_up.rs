@@ -103,8 +103,8 @@ pub fn ask(
     Ok(ask_part(world, questions, false, answer)?.0)
 }
 
-/// Collective. The same for a part of all questions; also whether some process has more of them,
-/// as this one says of itself.
+/// Collective. [`ask`] for a part of all questions; also whether some process has more of them, as
+/// this one says of itself.
 ///
 /// # Errors
 /// Another process failed.
@@ -156,8 +156,8 @@ pub fn all_to_all(world: &dyn World, messages: Vec<Vec<u8>>) -> Result<Vec<Vec<u
     Ok(all_to_all_part(world, messages, false)?.0)
 }
 
-/// Collective. The same for a part of all messages; also whether some process has more of them, as
-/// this one says of itself.
+/// Collective. [`all_to_all`] for a part of all messages; also whether some process has more of
+/// them, as this one says of itself.
 ///
 /// # Errors
 /// Another process failed.
@@ -211,9 +211,9 @@ fn receive(
 /// Bytes of things that are on their way at a time.
 const BATCH: usize = 4 << 20;
 
-/// Does something with all things of this process, so many at a time: `each` gets a batch and
-/// whether there are more, and says whether some process has more; then it goes on, perhaps with
-/// nothing.
+/// Collective. Does something with all things of this process, so many at a time: `each` gets a
+/// batch and whether there are more, and says whether some process has more; then it goes on,
+/// perhaps with nothing. Every process has to say the same, as [`all_to_all_part`] does.
 ///
 /// # Errors
 /// What is done failed.
