@@ -25,7 +25,7 @@ use crate::among::Among;
 use crate::numbering::Numbering;
 use crate::{BaseString, Error};
 use rest::LeftRun;
-use seen::{Seen, WAY, Way};
+use seen::{Seen, VIEW, View};
 
 /// An end of a run.
 #[derive(Clone, Copy)]
@@ -91,24 +91,24 @@ impl Runs {
     ///
     /// Collective.
     pub(super) fn places(&self, pieces: &Numbering, among: &Among) -> Result<Vec<RunPlace>, Error> {
-        let mut ways = Ways::of(self, pieces, among)?;
-        let rings = ways.follow((0..self.len()).collect())?;
+        let mut views = Views::of(self, pieces, among)?;
+        let rings = views.follow((0..self.len()).collect())?;
         let mut is_ring = vec![false; self.len()];
         if among.sum(rings.len())? > 0 {
             rings.iter().for_each(|&run| is_ring[run] = true);
-            ways.cut(&rings)?;
-            ways.follow(rings)?;
+            views.cut(&rings)?;
+            views.follow(rings)?;
         }
         let place = |run: usize| {
-            let of = |side: Side| (ways.ways[2 * run + side as usize], side);
-            let (way, side) = of(Side::Left).min(of(Side::Right));
-            let Seen::End { bin, kmer } = way.seen else {
+            let of = |side: Side| (views.views[2 * run + side as usize], side);
+            let (view, side) = of(Side::Left).min(of(Side::Right));
+            let Seen::End { bin, kmer } = view.seen else {
                 unreachable!("a chain has ends, and rings were cut")
             };
             RunPlace {
                 bin,
                 kmer,
-                offset: way.passed,
+                offset: view.passed,
                 side,
                 is_ring: is_ring[run],
             }
@@ -121,18 +121,18 @@ impl Runs {
 const FEW: u64 = if cfg!(test) { 8 } else { 1 << 14 };
 
 /// The ends of runs: the left and right one of each, one behind the other.
-struct Ways<'r> {
+struct Views<'r> {
     runs: &'r Runs,
     numbering: Numbering,
     among: &'r Among<'r>,
     /// The end that each is joined to, by its number among those of all, or [`NONE`].
     joined: Vec<u32>,
-    ways: Vec<Way>,
+    views: Vec<View>,
 }
 
-impl<'r> Ways<'r> {
+impl<'r> Views<'r> {
     /// Collective.
-    fn of(runs: &'r Runs, pieces: &Numbering, among: &'r Among<'r>) -> Result<Ways<'r>, Error> {
+    fn of(runs: &'r Runs, pieces: &Numbering, among: &'r Among<'r>) -> Result<Views<'r>, Error> {
         let ends = runs.ends.as_flattened();
         let numbering = Numbering::of_processes(among.world, runs.len())?;
         let mut at = vec![NONE; 2 * pieces.own_len()];
@@ -159,12 +159,12 @@ impl<'r> Ways<'r> {
         for (end, answer) in open.into_iter().zip(answers) {
             joined[end] = u32::from_le_bytes(answer);
         }
-        let from = |(&end, &joined)| way_of(end, joined);
-        Ok(Ways {
+        let from = |(&end, &joined)| view_of(end, joined);
+        Ok(Views {
             runs,
             numbering,
             among,
-            ways: ends.iter().zip(&joined).map(from).collect(),
+            views: ends.iter().zip(&joined).map(from).collect(),
             joined,
         })
     }
@@ -186,13 +186,13 @@ impl<'r> Ways<'r> {
 
     /// The end that an end sees, which does not see that of its chain.
     fn next(&self, end: usize) -> u32 {
-        let next = self.ways[end].next();
+        let next = self.views[end].next();
         next.expect("it has not seen the end of the chain")
     }
 
     /// What is seen from before an end through its run.
-    fn beyond(&self, end: usize) -> Way {
-        self.ways[end ^ 1].behind(self.runs.strings.kmers(end / 2) as u64)
+    fn beyond(&self, end: usize) -> View {
+        self.views[end ^ 1].behind(self.runs.strings.kmers(end / 2) as u64)
     }
 
     /// Goes on to the ends of the chains of some runs; the runs that see none.
@@ -215,12 +215,12 @@ impl<'r> Ways<'r> {
 
     /// The ends of runs that do not see those of their chains.
     fn open_ends(&self, runs: &[usize]) -> impl Iterator<Item = usize> {
-        ends_of(runs).filter(|&end| self.ways[end].next().is_some())
+        ends_of(runs).filter(|&end| self.views[end].next().is_some())
     }
 
     /// Whether a run is all that is left of a ring.
     fn is_alone(&self, run: usize) -> bool {
-        self.ways[2 * run].next() == Some(self.number(2 * run + 1))
+        self.views[2 * run].next() == Some(self.number(2 * run + 1))
     }
 
     /// The number of an end among those of all processes.
@@ -239,16 +239,18 @@ impl<'r> Ways<'r> {
             if self.among.sum(left.len())? <= FEW {
                 return Ok((left, all));
             }
-            let (out, others): (Vec<_>, _) = left.iter().partition(|&&run| self.is_first(run));
+            let (out, others): (Vec<_>, _) =
+                left.iter().partition(|&&run| self.is_first(run, all.len()));
             self.step_out(&out)?;
             left = others;
             all.push(out);
         }
     }
 
-    /// Whether the number of a run, mixed, comes before those of its neighbours.
-    fn is_first(&self, run: usize) -> bool {
-        let order = |end: u32| mix(u64::from(end / 2));
+    /// Whether the number of a run comes before those of its neighbours, mixed anew in each round:
+    /// those that are left in one are not in any order of it.
+    fn is_first(&self, run: usize, round: usize) -> bool {
+        let order = |end: u32| mix(u64::from(end / 2) | (round as u64) << 32);
         let own = order(self.number(2 * run));
         self.open_ends(&[run])
             .all(|end| own < order(self.next(end)))
@@ -261,7 +263,7 @@ impl<'r> Ways<'r> {
         let ends: Vec<usize> = self.open_ends(runs).collect();
         let word = |end: usize| {
             let (next, other) = (self.next(end), self.beyond(end));
-            let mut bytes = [0; 4 + WAY];
+            let mut bytes = [0; 4 + VIEW];
             bytes[..4].copy_from_slice(&next.to_le_bytes());
             bytes[4..].copy_from_slice(&other.to_bytes());
             (self.owner(next), bytes)
@@ -269,10 +271,10 @@ impl<'r> Ways<'r> {
         let mut heard = Vec::new();
         self.among.tell(&ends, word, |bytes| heard.push(bytes))?;
         for bytes in heard {
-            let (end, way) = bytes.split_first_chunk().expect("an end and a way");
+            let (end, view) = bytes.split_first_chunk().expect("an end and a view");
             let end = self.own(u32::from_le_bytes(*end));
-            let way = Way::of_bytes(way.try_into().expect("a way is left"));
-            self.ways[end] = way.behind(self.ways[end].passed);
+            let view = View::of_bytes(view.try_into().expect("a view is left"));
+            self.views[end] = view.behind(self.views[end].passed);
         }
         Ok(())
     }
@@ -284,13 +286,13 @@ impl<'r> Ways<'r> {
         let left = runs.iter().map(|&run| LeftRun {
             number: self.number(2 * run) / 2,
             kmers: self.runs.strings.kmers(run) as u64,
-            ways: [self.ways[2 * run], self.ways[2 * run + 1]],
+            views: [self.views[2 * run], self.views[2 * run + 1]],
         });
         let mut questions = vec![Vec::new(); self.among.world.ranks()];
         left.for_each(|run| run.put(&mut questions[0]));
         let answers = ask(self.among.world, questions, |told| rest::followed(&told))?;
-        for (end, way) in ends_of(runs).zip(answers[0].as_chunks().0) {
-            self.ways[end] = Way::of_bytes(*way);
+        for (end, view) in ends_of(runs).zip(answers[0].as_chunks().0) {
+            self.views[end] = View::of_bytes(*view);
         }
         Ok(())
     }
@@ -306,7 +308,7 @@ impl<'r> Ways<'r> {
             |end| self.beyond(self.own(u32::from_le_bytes(end))).to_bytes(),
         )?;
         for (end, answer) in open.into_iter().zip(answers) {
-            self.ways[end] = Way::of_bytes(answer).behind(self.ways[end].passed);
+            self.views[end] = View::of_bytes(answer).behind(self.views[end].passed);
         }
         Ok(())
     }
@@ -326,19 +328,19 @@ impl<'r> Ways<'r> {
         }
         let ends = self.runs.ends.as_flattened();
         for end in ends_of(runs) {
-            self.ways[end] = way_of(ends[end], self.joined[end]);
+            self.views[end] = view_of(ends[end], self.joined[end]);
         }
         Ok(())
     }
 }
 
 /// What an end knows by itself, where it is joined to another or [`NONE`].
-fn way_of(RunEnd { bin, kmer, .. }: RunEnd, joined: u32) -> Way {
+fn view_of(RunEnd { bin, kmer, .. }: RunEnd, joined: u32) -> View {
     let seen = match joined {
         NONE => Seen::End { bin, kmer },
         next => Seen::Run(next),
     };
-    Way { seen, passed: 0 }
+    View { seen, passed: 0 }
 }
 
 /// The ends of runs.

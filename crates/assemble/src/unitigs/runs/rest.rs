@@ -3,7 +3,7 @@
 use std::iter::successors;
 use std::mem::replace;
 
-use super::seen::{Seen, WAY, Way};
+use super::seen::{Seen, VIEW, View};
 
 /// A run that is left.
 pub(super) struct LeftRun {
@@ -11,28 +11,28 @@ pub(super) struct LeftRun {
     pub(super) number: u32,
     pub(super) kmers: u64,
     /// What its ends see.
-    pub(super) ways: [Way; 2],
+    pub(super) views: [View; 2],
 }
 
 /// Bytes of a [`LeftRun`].
-const LEFT: usize = 12 + 2 * WAY;
+const LEFT: usize = 12 + 2 * VIEW;
 
 impl LeftRun {
     /// Appends it to what a process tells.
     pub(super) fn put(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.number.to_le_bytes());
         bytes.extend(self.kmers.to_le_bytes());
-        bytes.extend(self.ways.iter().flat_map(|way| way.to_bytes()));
+        bytes.extend(self.views.iter().flat_map(|view| view.to_bytes()));
     }
 
     fn of_bytes(bytes: &[u8; LEFT]) -> LeftRun {
         let (number, rest) = bytes.split_first_chunk().expect("four bytes");
-        let (kmers, ways) = rest.split_first_chunk().expect("eight bytes");
-        let ways = ways.as_chunks().0;
+        let (kmers, views) = rest.split_first_chunk().expect("eight bytes");
+        let views = views.as_chunks().0;
         LeftRun {
             number: u32::from_le_bytes(*number),
             kmers: u64::from_le_bytes(*kmers),
-            ways: [ways[0], ways[1]].map(Way::of_bytes),
+            views: [views[0], views[1]].map(View::of_bytes),
         }
     }
 }
@@ -46,8 +46,8 @@ pub(super) fn followed(told: &[Vec<u8>]) -> Vec<Vec<u8>> {
     };
     let mut seen = rest.followed().into_iter();
     let of_process = |bytes: &Vec<u8>| {
-        let ways = seen.by_ref().take(2 * (bytes.len() / LEFT));
-        ways.flat_map(Way::to_bytes).collect()
+        let views = seen.by_ref().take(2 * (bytes.len() / LEFT));
+        views.flat_map(View::to_bytes).collect()
     };
     told.iter().map(of_process).collect()
 }
@@ -59,10 +59,10 @@ struct Rest {
 
 impl Rest {
     /// What the ends see at last: the left and right one of each run, one behind the other.
-    fn followed(&self) -> Vec<Way> {
-        let mut seen: Vec<Way> = self.runs.iter().flat_map(|run| run.ways).collect();
+    fn followed(&self) -> Vec<View> {
+        let mut seen: Vec<View> = self.runs.iter().flat_map(|run| run.views).collect();
         for first in 0..seen.len() {
-            if self.way(first).next().is_none() {
+            if self.view(first).next().is_none() {
                 self.pass_on(first, &mut seen);
             }
         }
@@ -77,10 +77,10 @@ impl Rest {
     }
 
     /// Lets all ends from one on see what that one sees.
-    fn pass_on(&self, first: usize, seen: &mut [Way]) {
+    fn pass_on(&self, first: usize, seen: &mut [View]) {
         let mut from = first;
         for end in self.ends_from(first).skip(1) {
-            let passed = self.runs[from / 2].kmers + self.way(end).passed;
+            let passed = self.runs[from / 2].kmers + self.view(end).passed;
             seen[end] = seen[from].behind(passed);
             from = end;
         }
@@ -89,7 +89,7 @@ impl Rest {
     /// The end of each run by which one comes to it, from one on through its chain.
     fn ends_from(&self, first: usize) -> impl Iterator<Item = usize> {
         successors(Some(first), |&end| {
-            let next = self.way(end ^ 1).next()?;
+            let next = self.view(end ^ 1).next()?;
             let run = self
                 .runs
                 .binary_search_by_key(&(next / 2), |run| run.number)
@@ -99,8 +99,8 @@ impl Rest {
     }
 
     /// What an end sees before any chain is followed.
-    fn way(&self, end: usize) -> Way {
-        self.runs[end / 2].ways[end % 2]
+    fn view(&self, end: usize) -> View {
+        self.runs[end / 2].views[end % 2]
     }
 }
 
@@ -120,32 +120,32 @@ mod tests {
             (9, 40, [(next(11, 1), 0), (next(11, 0), 0)]),
             (11, 50, [(next(9, 1), 0), (next(9, 0), 0)]),
         ];
-        let put = |&(number, kmers, ways): &(u32, u64, [(Seen, u64); 2])| {
-            let ways = ways.map(|(seen, passed)| Way { seen, passed });
+        let put = |&(number, kmers, views): &(u32, u64, [(Seen, u64); 2])| {
+            let views = views.map(|(seen, passed)| View { seen, passed });
             let mut bytes = Vec::new();
             LeftRun {
                 number,
                 kmers,
-                ways,
+                views,
             }
             .put(&mut bytes);
             bytes
         };
         let told = [&left[..1], &[], &left[1..]];
         let told = told.map(|left| left.iter().flat_map(put).collect());
-        let ways = |bytes: Vec<u8>| {
+        let views = |bytes: Vec<u8>| {
             bytes
                 .as_chunks()
                 .0
                 .iter()
                 .copied()
-                .map(Way::of_bytes)
+                .map(View::of_bytes)
                 .collect()
         };
-        let followed: Vec<Vec<Way>> = followed(&told).into_iter().map(ways).collect();
+        let followed: Vec<Vec<View>> = followed(&told).into_iter().map(views).collect();
         let seen: Vec<Vec<(Seen, u64)>> = followed
             .iter()
-            .map(|ways| ways.iter().map(|way| (way.seen, way.passed)).collect())
+            .map(|views| views.iter().map(|view| (view.seen, view.passed)).collect())
             .collect();
         assert_eq!(seen[0], [(end(8), 35), (end(6), 21)]);
         assert_eq!(seen[1], []);

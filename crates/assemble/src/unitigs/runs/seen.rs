@@ -14,16 +14,16 @@ pub(super) enum Seen {
 
 /// How far an end of a run sees.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Way {
+pub(super) struct View {
     pub(super) seen: Seen,
     /// k-mers from the run to there.
     pub(super) passed: u64,
 }
 
-/// Bytes of a [`Way`].
-pub(super) const WAY: usize = 16;
+/// Bytes of a [`View`].
+pub(super) const VIEW: usize = 16;
 
-impl Way {
+impl View {
     /// The end of a run that it sees, if it does not see that of the chain.
     pub(super) fn next(self) -> Option<u32> {
         match self.seen {
@@ -33,31 +33,31 @@ impl Way {
     }
 
     /// The same behind so many more k-mers.
-    pub(super) fn behind(self, kmers: u64) -> Way {
-        Way {
+    pub(super) fn behind(self, kmers: u64) -> View {
+        View {
             passed: self.passed + kmers,
             ..self
         }
     }
 
-    pub(super) fn to_bytes(self) -> [u8; WAY] {
+    pub(super) fn to_bytes(self) -> [u8; VIEW] {
         let numbers = match self.seen {
             Seen::End { bin, kmer } => [bin, kmer],
             Seen::Run(next) => [NONE, next],
         };
-        let mut bytes = [0; WAY];
+        let mut bytes = [0; VIEW];
         bytes[..8].copy_from_slice(&self.passed.to_le_bytes());
         bytes[8..].copy_from_slice(&pair(numbers));
         bytes
     }
 
-    pub(super) fn of_bytes(bytes: [u8; WAY]) -> Way {
+    pub(super) fn of_bytes(bytes: [u8; VIEW]) -> View {
         let [passed, numbers] = bytemuck::cast(bytes);
         let seen = match unpair(numbers) {
             [NONE, next] => Seen::Run(next),
             [bin, kmer] => Seen::End { bin, kmer },
         };
-        Way {
+        View {
             seen,
             passed: u64::from_le_bytes(passed),
         }
