@@ -4,7 +4,7 @@ use gyrase_fabric::conformance::{self, ALL, Case};
 use gyrase_fabric::testing::{Process, run};
 use gyrase_fabric::{
     Alone, Bounds, Drain, Fabric, FabricError, FabricOptions, Farm, Group, Mailbox, Owners, Sender,
-    Steal, World, all_to_all, ask, look_up, scatter_again,
+    Steal, World, all_to_all, ask, look_up, scatter_again, tell,
 };
 
 /// Runs `work` in jobs of one to four processes, and in groups of five.
@@ -98,16 +98,17 @@ fn all_agree() {
 
 /// The owner of a key answers with its square and who it is. The most questions are two batches of
 /// four megabytes.
-fn ask_owners(world: &dyn World) -> Result<(), FabricError> {
+fn ask_and_tell_owners(world: &dyn World) -> Result<(), FabricError> {
     let ranks = world.ranks();
-    for asked in [0, 1, 1000, 300_000] {
-        // The last process asks nothing.
-        let asked = if world.rank() + 1 == ranks && ranks > 1 {
+    for all in [0, 1, 1000, 300_000] {
+        // The last process asks and tells nothing.
+        let own = if world.rank() + 1 == ranks && ranks > 1 {
             0
         } else {
-            asked
+            all
         };
-        let keys = (0..asked).map(|number| number * 7919 % 1009);
+        let key = |number: u32| number * 7919 % 1009;
+        let keys = (0..own).map(key);
         let owner = |key: u32| (key as usize * 31) % ranks;
         let questions = keys.clone().map(|key| (owner(key), key.to_le_bytes()));
         let answer = |key| {
@@ -128,13 +129,22 @@ fn ask_owners(world: &dyn World) -> Result<(), FabricError> {
             answer
         });
         assert!(answers.into_iter().eq(expected));
+        let mut heard = vec![0; 1009];
+        let words = (0..own).map(|number| (owner(key(number)), key(number).to_le_bytes()));
+        tell(world, words, |key| {
+            heard[u32::from_le_bytes(key) as usize] += 1
+        })?;
+        let mut told = vec![0; 1009];
+        let own_keys = (0..all).map(key).filter(|&key| owner(key) == world.rank());
+        own_keys.for_each(|key| told[key as usize] += (ranks - 1).max(1));
+        assert_eq!(heard, told);
     }
     Ok(())
 }
 
 #[test]
-fn owners_answer_in_the_order_asked() {
-    everywhere(|world| ask_owners(world).expect("no process fails"));
+fn owners_answer_in_the_order_asked_and_hear_what_is_told() {
+    everywhere(|world| ask_and_tell_owners(world).expect("no process fails"));
 }
 
 /// Each process talks to those whose rank divides the sum of both ranks and a number.
