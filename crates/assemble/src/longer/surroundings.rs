@@ -10,7 +10,7 @@ use crate::among::Among;
 use crate::answers::Answers;
 use crate::graph::{Ghosts, Outline, Way};
 use crate::together::{bytes_of, of_bytes, owner};
-use crate::unitigs::records::{put_slice, take_bases, take_number};
+use crate::unitigs::records::{put_slice, take_bases, take_bytes, take_number};
 
 /// The smaller graph with what reads say of the larger k, seen from some places.
 pub struct Surroundings<'f, 'g, const W: usize> {
@@ -194,14 +194,14 @@ impl Other {
     ) {
         let (graph, crossings) = (found.graph(), &found.crossings);
         graph.own().outline(own).put(bytes);
-        let mut put = |number: u64| bytes.extend(number.to_le_bytes());
-        put(found.inner(own));
-        put(u64::from(sides.is_some_and(|sides| sides[own.node()])));
+        bytes.extend(found.inner(own).to_le_bytes());
+        bytes.push(sides.is_some_and(|sides| sides[own.node()]).into());
+        let mut put = |number: u32| bytes.extend(number.to_le_bytes());
         for way in [own, own.flipped()] {
             for &to in graph.own().next(way) {
                 let counts = crossings.counts((graph.number(way), to));
-                put(counts.len() as u64);
-                counts.iter().for_each(|&count| put(count.into()));
+                put(counts.len() as u32);
+                counts.into_iter().for_each(&mut put);
             }
         }
         let all = graph.own().bases(own);
@@ -213,12 +213,12 @@ impl Other {
 
     fn take(from: &mut &[u8]) -> Other {
         let outline = Outline::take(from);
-        let mut number = || take_number(from);
-        let (inner, is_side) = (number(), number() > 0);
+        let (inner, is_side) = (take_number(from), take_bytes(from) != [0]);
+        let mut number = || u32::from_le_bytes(take_bytes(from));
         let crossings = outline.next.each_ref().map(|next| {
             let counts = |_| {
                 let places = number();
-                (0..places).map(|_| number() as u32).collect()
+                (0..places).map(|_| number()).collect()
             };
             next.iter().map(counts).collect()
         });
