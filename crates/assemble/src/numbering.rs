@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::{FabricError, Place, World};
+use gyrase_fabric::{FabricError, Peer, Place, World};
 
 use crate::firsts::Firsts;
 
@@ -30,6 +30,23 @@ impl Numbering {
             all: Firsts::of(world.sum(counts)?),
             own: Firsts::of(counts.iter().copied()),
         })
+    }
+
+    /// Numbers things of which one process has all.
+    pub fn alone(all: usize) -> Numbering {
+        let firsts = Firsts::of([all as u64]);
+        Numbering {
+            place: Place::among(1, Peer { rank: 0, ranks: 1 }),
+            own: firsts.clone(),
+            all: firsts,
+        }
+    }
+
+    /// Numbers other things that are found in the same groups.
+    ///
+    /// Collective.
+    pub fn of_groups(&self, world: &dyn World, counts: &[u64]) -> Result<Numbering, FabricError> {
+        Numbering::agree(world, &self.place, counts)
     }
 
     /// Numbers things that are found process by process, of which this one has so many.
@@ -99,11 +116,29 @@ impl Numbering {
     pub fn own_place(&self, number: usize) -> usize {
         match self.place.ranks {
             1 => number,
+            _ => self.own_place_in(self.group(number), number),
+        }
+    }
+
+    /// The same of any, if this process has it.
+    pub fn if_own(&self, number: usize) -> Option<usize> {
+        match self.place.ranks {
+            1 => Some(number),
             _ => {
                 let group = self.group(number);
-                self.own.first(group) + (number - self.all.first(group))
+                let is_own = self.is_own(group);
+                is_own.then(|| self.own_place_in(group, number))
             }
         }
+    }
+
+    fn own_place_in(&self, group: usize, number: usize) -> usize {
+        self.own.first(group) + (number - self.all.first(group))
+    }
+
+    /// The numbers of those of this process, ascending.
+    pub fn own_numbers(&self) -> impl Iterator<Item = usize> {
+        self.groups().flat_map(|group| self.of(group))
     }
 
     /// The number of one of the things of this process.

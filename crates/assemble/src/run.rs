@@ -31,6 +31,7 @@ use crate::statistics::Statistics;
 use crate::strains::{self, Alike, collapsed};
 use crate::supported::{AROUND, supported};
 use crate::together::summed;
+use crate::unitigs::records::take_number;
 use crate::unitigs::{Means, SharedUnitigs, SolidKmers, build};
 use crate::write;
 
@@ -171,10 +172,10 @@ fn gc_at_first(graph: &SharedGraph, world: &dyn World) -> Result<Vec<u64>, Fabri
     let own = graph.own();
     let is_gc = |code: &&u8| (1..=2).contains(*code);
     let gc = |way| own.codes(way).iter().filter(is_gc).count() as u64;
-    let counts = own.nodes().flat_map(|way| gc(way).to_le_bytes());
-    let all = world.gather(counts.collect())?.concat();
-    let all = all.as_chunks().0.iter();
-    Ok(all.map(|&count| u64::from_le_bytes(count)).collect())
+    let say = |way, bytes: &mut Vec<u8>| bytes.extend(gc(way).to_le_bytes());
+    let mut all = Vec::new();
+    graph.tell_first(world, say, |from| all.push(take_number(from)))?;
+    Ok(all)
 }
 
 /// The contigs that are PhiX174.
@@ -185,7 +186,9 @@ fn phix_at_first(graph: &SharedGraph, world: &dyn World) -> Result<Vec<Way>, Fab
     let numbers = own.flat_map(|way| graph.number(way).to_bytes());
     let all = world.gather(numbers.collect())?.concat();
     let all = all.as_chunks().0.iter();
-    Ok(all.map(|&way| Way::of_bytes(way)).collect())
+    let mut all: Vec<Way> = all.map(|&way| Way::of_bytes(way)).collect();
+    all.sort_unstable();
+    Ok(all)
 }
 
 /// Where the files of an assembly go, and what is in them.

@@ -10,6 +10,7 @@ use crate::among::Among;
 use crate::asked::AskedNodes;
 use crate::contig::HeaderStyle;
 use crate::graph::{Outlines, SharedGraph, Way};
+use crate::numbering::Numbering;
 use crate::pairs::OpenJoin;
 use crate::unitigs::records::take_number;
 use crate::write::{Sections, cut, sign, wrapped};
@@ -100,7 +101,8 @@ pub fn fasta(
     let long: Vec<&Scaffold> = scaffolds.iter().filter(|one| one.length >= least).collect();
     let (first, own) = shared_out(&long, among)?;
     let portions = cut(own.iter().map(|scaffold| scaffold.length));
-    let file = Sections::begin(path, b"", &[portions.len()], among)?;
+    let numbering = Numbering::of_processes(among.world, portions.len())?;
+    let file = Sections::begin(path, b"", [numbering], among)?;
     for round in 0..among.most(portions.len())? as usize {
         let portion = portions.get(round).cloned();
         let scaffolds = &own[portion.clone().unwrap_or_default()];

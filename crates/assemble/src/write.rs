@@ -12,6 +12,7 @@ use crate::Error;
 use crate::among::Among;
 use crate::contig::{Contig, HeaderStyle};
 use crate::graph::{Outlines, SharedGraph, Way};
+use crate::numbering::Numbering;
 use lines::{letters, link, portions, segment};
 use paths::Paths;
 
@@ -31,9 +32,10 @@ pub fn fasta(
     path: &Path,
     among: &Among,
 ) -> Result<(), Error> {
-    let (own, portions) = (contigs.own(), portions(contigs.own()));
-    let file = Sections::begin(path, b"", &[portions.len()], among)?;
-    file.write(0, portions.len(), among, |portion, text| {
+    let own = contigs.own();
+    let (portions, numbering) = portions(contigs, among.world)?;
+    let file = Sections::begin(path, b"", [numbering], among)?;
+    file.write(0, among, |portion, text| {
         let nodes = portions[portion].clone().map(Way::forward);
         for way in nodes.filter(|&way| own.length(way) >= least) {
             let header = style.header(&contigs.contig(way));
@@ -57,36 +59,39 @@ pub fn gfa(
     path: &Path,
     among: &Among,
 ) -> Result<(), Error> {
-    let paths = match with_strains {
-        Some(graph) => Paths::of(graph, contigs, style, among)?,
-        None => Paths::default(),
-    };
     let graph = with_strains.unwrap_or(contigs);
     let name = |contig: &Contig| match with_strains {
         Some(_) => segment(contig.number),
         None => style.name(contig),
     };
-    let portions = portions(graph.own());
+    let (portions, numbering) = portions(graph, among.world)?;
     let links: Vec<Range<usize>> = chunks(nodes.len()).collect();
-    let sections = [
-        portions.len(),
-        links.len(),
-        paths.links.len(),
-        paths.lines.len(),
-    ];
-    let file = Sections::begin(path, b"H\tVN:Z:1.0\n", &sections, among)?;
-    file.write(0, portions.len(), among, |portion, text| {
+    let paths = with_strains.map(|graph| Paths::of(graph, contigs, style, among));
+    let paths = paths.transpose()?;
+    let mut sections = Vec::from([
+        numbering,
+        Numbering::of_processes(among.world, links.len())?,
+    ]);
+    if let Some(paths) = &paths {
+        let of_first = Numbering::of_processes(among.world, paths.links.len())?;
+        sections.push(of_first);
+        sections.push(paths.numbering.clone());
+    }
+    let file = Sections::begin(path, b"H\tVN:Z:1.0\n", sections, among)?;
+    file.write(0, among, |portion, text| {
         for node in portions[portion].clone() {
             segment_line(graph, Way::forward(node), name, text);
         }
     })?;
-    file.write(1, links.len(), among, |portion, text| {
+    file.write(1, among, |portion, text| {
         let ways = links[portion].clone().map(Way::forward);
         ways.flat_map(|way| [way, way.flipped()])
             .for_each(|way| links_of(nodes, way, name, text));
     })?;
-    file.put_all(2, paths.links)?;
-    file.put_all(3, paths.lines)?;
+    if let Some(paths) = paths {
+        file.put_all(2, paths.links)?;
+        file.put_all(3, paths.lines)?;
+    }
     file.publish(among)
 }
 

@@ -29,9 +29,8 @@ pub fn compact_among<const W: usize>(
     if among.world.ranks() == 1 {
         return Ok(SharedGraph::alone(compact_of(k, sequences, among.threads)));
     }
-    let pieces = joined(k, sequences, among)?;
-    let own = Graph::of(k, in_order(&pieces, among)?);
-    SharedGraph::of_nodes::<W>(own, among)
+    let (pieces, numbering) = in_order(&joined(k, sequences, among)?, among)?;
+    SharedGraph::of_nodes::<W>(Graph::of(k, pieces), numbering, among)
 }
 
 /// What the sequences of all processes make where they are joined: some of it in each.
@@ -181,14 +180,15 @@ mod tests {
                 let seen = halo.seen(halo.own(), process, |halo, &way| {
                     [way, way.flipped()].map(|way| seen(halo, way, edges))
                 })?;
-                Ok::<_, Error>((shared.own_numbers(), seen, shared.copied(process)?))
+                let own: Vec<usize> = shared.own_numbers().collect();
+                Ok::<_, Error>((own, seen, shared.copied(process)?))
             });
             let expected = SharedGraph::alone(expected);
             let halo = Halo::of(&expected);
             for made in made {
                 let (own, seen_here, whole) = made.unwrap();
                 prop_assert_eq!(whole.told(), expected.own().told());
-                for (node, seen_here) in own.zip(seen_here) {
+                for (node, seen_here) in own.into_iter().zip(seen_here) {
                     let way = Way::forward(node);
                     let ways = [way, way.flipped()];
                     prop_assert_eq!(seen_here, ways.map(|way| seen(&halo, way, edges)));

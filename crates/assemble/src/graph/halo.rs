@@ -80,7 +80,7 @@ impl<'g> Halo<'g> {
     }
 
     /// The nodes of this process.
-    pub fn own(&self) -> impl Iterator<Item = Way> + use<> {
+    pub fn own(&self) -> impl Iterator<Item = Way> + use<'g> {
         self.shared.own_numbers().map(Way::forward)
     }
 

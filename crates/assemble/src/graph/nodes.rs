@@ -6,7 +6,6 @@ use gyrase_kmer::{Kmer, Shape};
 
 use super::outline::Outline;
 use super::outlines::Outlines;
-use crate::unitigs::records::{put_bases, take_bases};
 use crate::way::Way;
 use crate::{BaseSlice, BaseString, Unitigs};
 
@@ -142,7 +141,7 @@ impl Graph {
     }
 
     /// Nodes that have these bases, one behind the other.
-    fn with(outlines: Outlines, bases: BaseString) -> Graph {
+    pub(super) fn with(outlines: Outlines, bases: BaseString) -> Graph {
         let mut other = BaseString::default();
         other.reserve(bases.len());
         for node in 0..outlines.len() {
@@ -179,32 +178,11 @@ impl Graph {
         self.nodes().map(node).collect()
     }
 
-    /// All of it, as one process sends it to another.
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        self.outlines.put(&mut bytes);
-        put_bases(&self.strands[0], &mut bytes);
-        bytes
-    }
-
-    /// What several processes sent, in their order.
-    pub(super) fn of_parts(k: usize, parts: &[Vec<u8>]) -> Graph {
-        let (mut outlines, mut bases) = (Outlines::empty(k), BaseString::default());
-        for part in parts {
-            let mut from = &part[..];
-            outlines.add(&mut from);
-            let own = take_bases(&mut from);
-            bases.append(&own, 0..own.len());
-        }
-        Graph::with(outlines, bases)
-    }
-
-    /// The part of a process among so many: a run of the nodes. What follows them stays numbered as
-    /// it is.
+    /// Some of the nodes. What follows them stays numbered as it is.
     #[cfg(test)]
-    pub(super) fn run(&self, rank: usize, ranks: usize) -> Graph {
+    pub(super) fn some(&self, nodes: impl Iterator<Item = usize>) -> Graph {
         let (mut outlines, mut bases) = (Outlines::empty(self.k()), BaseString::default());
-        for way in gyrase_work::run_of(self.len(), rank, ranks).map(Way::forward) {
+        for way in nodes.map(Way::forward) {
             outlines.push(self.outline(way));
             self.bases(way).append_to(&mut bases);
         }

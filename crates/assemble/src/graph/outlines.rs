@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::edges::Edges;
 use super::outline::Outline;
 use crate::contig::Contig;
-use crate::unitigs::records::take_number;
 use crate::way::Way;
 
 /// The nodes of a graph without their bases, in their order.
@@ -155,16 +154,5 @@ impl Outlines {
     /// Says what overlaps what: every overlap in both directions, perhaps several times.
     pub(super) fn set_edges(&mut self, edges: Vec<(Way, Way)>) {
         self.edges = Edges::of(self.len(), edges);
-    }
-
-    /// All of them, as one process sends them to another.
-    pub(super) fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend((self.len() as u64).to_le_bytes());
-        self.nodes().for_each(|way| self.outline(way).put(bytes));
-    }
-
-    /// Adds those that one process sent, from the front.
-    pub(super) fn add(&mut self, from: &mut &[u8]) {
-        (0..take_number(from)).for_each(|_| self.push(Outline::take(from)));
     }
 }

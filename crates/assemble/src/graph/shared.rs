@@ -1,49 +1,64 @@
 //! A graph that the processes of a job have together.
 
-use std::ops::Range;
-
+#[cfg(test)]
+use gyrase_fabric::Place;
 use gyrase_fabric::{FabricError, World, ask_part};
 use gyrase_kmer::Kmer;
+#[cfg(test)]
+use gyrase_work::run_of;
 
 use super::nodes::Graph;
+use super::outline::Outline;
 use super::outlines::Outlines;
-use crate::Error;
 use crate::among::Among;
 use crate::contig::Contig;
-use crate::firsts::Firsts;
 use crate::meetings::{Overlap, Shared, meet};
+use crate::numbering::Numbering;
+use crate::unitigs::records::{append_bases, put_slice};
 use crate::way::Way;
+use crate::{BaseString, Error};
 
 /// Nodes of a process that are asked about at a time: of some the bases are told.
 const AT_ONCE: usize = 1 << 14;
 
-/// A graph of which each process has a run of the nodes, in their order: the longest are in the
-/// first. No process has all of it, but where there is one.
-#[derive(Clone, Debug, Default)]
+/// A graph of which each process has some runs of the nodes, in their order. No process has all of
+/// it, but where there is one.
+#[derive(Clone, Debug)]
 pub struct SharedGraph {
     /// The nodes of this process, from 0 on. What follows them is numbered among those of all.
     own: Graph,
-    /// Which nodes each process has.
-    of_ranks: Firsts,
-    rank: usize,
+    /// The nodes of all: a group is a run of them.
+    numbering: Numbering,
+}
+
+impl Default for SharedGraph {
+    fn default() -> SharedGraph {
+        SharedGraph::alone(Graph::default())
+    }
 }
 
 impl SharedGraph {
     /// That of one process.
     pub fn alone(graph: Graph) -> SharedGraph {
         SharedGraph {
-            of_ranks: Firsts::of([graph.len() as u64]),
+            numbering: Numbering::alone(graph.len()),
             own: graph,
-            rank: 0,
         }
     }
 
-    /// The nodes of this process, which are behind those of lower ranks, without their edges; these
+    /// The nodes of this process without their edges, and how those of all are numbered; the edges
     /// are found.
     ///
     /// Collective.
-    pub fn of_nodes<const W: usize>(own: Graph, among: &Among) -> Result<SharedGraph, Error> {
-        let mut shared = SharedGraph::numbered(own, among.world)?;
+    pub fn of_nodes<const W: usize>(
+        own: Graph,
+        numbering: Numbering,
+        among: &Among,
+    ) -> Result<SharedGraph, Error> {
+        if 2 * numbering.len() > u32::MAX as usize {
+            return Err(Error::TooLarge);
+        }
+        let mut shared = SharedGraph { own, numbering };
         let (own, k) = (&shared.own, shared.own.k());
         let ends = |node: usize| -> [Kmer<W>; 2] {
             let bases = own.bases(Way::forward(node));
@@ -64,24 +79,7 @@ impl SharedGraph {
         Ok(shared)
     }
 
-    /// Numbers the nodes of all processes, which are there in their order.
-    ///
-    /// Collective.
-    fn numbered(own: Graph, world: &dyn World) -> Result<SharedGraph, Error> {
-        let mut counts = vec![0; world.ranks()];
-        counts[world.rank()] = own.len() as u64;
-        let of_ranks = Firsts::of(world.sum(&counts)?);
-        if 2 * of_ranks.len() > u32::MAX as usize {
-            return Err(Error::TooLarge);
-        }
-        Ok(SharedGraph {
-            own,
-            of_ranks,
-            rank: world.rank(),
-        })
-    }
-
-    /// Those of this process.
+    /// The nodes of this process.
     pub fn own(&self) -> &Graph {
         &self.own
     }
@@ -93,7 +91,7 @@ impl SharedGraph {
 
     /// Nodes of all processes.
     pub fn len(&self) -> usize {
-        self.of_ranks.len()
+        self.numbering.len()
     }
 
     /// k-mers of all processes.
@@ -104,30 +102,35 @@ impl SharedGraph {
         among.sum(kmers.sum())
     }
 
+    /// How the nodes of all processes are numbered.
+    pub fn numbering(&self) -> &Numbering {
+        &self.numbering
+    }
+
     /// The numbers of the nodes of this process.
-    pub fn own_numbers(&self) -> Range<usize> {
-        self.of_ranks.range(self.rank)
+    pub fn own_numbers(&self) -> impl Iterator<Item = usize> {
+        self.numbering.own_numbers()
     }
 
     /// The way among those of all, of one of this process.
     pub fn number(&self, own: Way) -> Way {
-        own.of_node(self.of_ranks.first(self.rank) + own.node())
+        own.of_node(self.numbering.number(own.node()))
     }
 
     /// The way of this process, of one among those of all that it must have.
     pub fn own_way(&self, way: Way) -> Way {
-        way.of_node(way.node() - self.of_ranks.first(self.rank))
+        way.of_node(self.numbering.own_place(way.node()))
     }
 
     /// The same of any way, if this process has it.
     pub fn if_own(&self, way: Way) -> Option<Way> {
-        let is_own = self.own_numbers().contains(&way.node());
-        is_own.then(|| self.own_way(way))
+        let own = self.numbering.if_own(way.node())?;
+        Some(way.of_node(own))
     }
 
     /// The process that has a node, by its number among those of all.
     pub fn owner(&self, node: usize) -> usize {
-        self.of_ranks.group(node)
+        self.numbering.owner(node)
     }
 
     /// A question about a way to the process that has its node.
@@ -205,26 +208,62 @@ impl SharedGraph {
     ///
     /// Collective.
     pub fn copied(&self, world: &dyn World) -> Result<Graph, FabricError> {
-        match world.ranks() {
-            1 => Ok(self.own.clone()),
-            _ => {
-                let parts = world.all_gather(&self.own.to_bytes())?;
-                Ok(Graph::of_parts(self.k(), &parts))
-            }
+        if world.ranks() == 1 {
+            return Ok(self.own.clone());
         }
+        let said = self.said(|own, bytes| {
+            self.own.outline(own).put(bytes);
+            put_slice(self.own.bases(own), bytes);
+        });
+        let (mut outlines, mut bases) = (Outlines::empty(self.k()), BaseString::default());
+        self.hear_in_order(&world.all_gather(&said)?, |from| {
+            outlines.push(Outline::take(from));
+            append_bases(from, &mut bases);
+        });
+        Ok(Graph::with(outlines, bases))
     }
 
     /// All nodes without their bases, in the first process; in others none.
     ///
     /// Collective.
     pub fn outlines_at_first(&self, world: &dyn World) -> Result<Outlines, FabricError> {
-        let mut own = Vec::new();
-        self.own.put(&mut own);
         let mut all = Outlines::empty(self.k());
-        for part in world.gather(own)? {
-            all.add(&mut &part[..]);
-        }
+        let say = |own, bytes: &mut Vec<u8>| self.own.outline(own).put(bytes);
+        self.tell_first(world, say, |from| all.push(Outline::take(from)))?;
         Ok(all)
+    }
+
+    /// Tells the first process something of all nodes, in their order: `say` appends what is to be
+    /// said of one of this process, and there `hear` takes it from the front.
+    ///
+    /// Collective.
+    pub fn tell_first(
+        &self,
+        world: &dyn World,
+        say: impl FnMut(Way, &mut Vec<u8>),
+        hear: impl FnMut(&mut &[u8]),
+    ) -> Result<(), FabricError> {
+        let said = world.gather(self.said(say))?;
+        if !said.is_empty() {
+            self.hear_in_order(&said, hear);
+        }
+        Ok(())
+    }
+
+    /// What is said of each node of this process.
+    fn said(&self, mut say: impl FnMut(Way, &mut Vec<u8>)) -> Vec<u8> {
+        let mut said = Vec::new();
+        self.own.nodes().for_each(|own| say(own, &mut said));
+        said
+    }
+
+    /// Hears what each process said of its nodes, in the order of all.
+    fn hear_in_order(&self, said: &[Vec<u8>], mut hear: impl FnMut(&mut &[u8])) {
+        let mut said: Vec<&[u8]> = said.iter().map(Vec::as_slice).collect();
+        for run in 0..self.numbering.group_count() {
+            let from = &mut said[self.numbering.group_owner(run)];
+            self.numbering.of(run).for_each(|_| hear(from));
+        }
     }
 
     /// What headers tell of a node of this process, forward.
@@ -237,9 +276,15 @@ impl SharedGraph {
     /// Collective.
     #[cfg(test)]
     pub fn share_of(graph: Graph, world: &dyn World) -> Result<SharedGraph, Error> {
-        match world.ranks() {
-            1 => Ok(SharedGraph::alone(graph)),
-            ranks => SharedGraph::numbered(graph.run(world.rank(), ranks), world),
+        let place = Place::among(3 * world.ranks(), world.peer());
+        let mut counts = vec![0; place.partitions];
+        for run in place.owned() {
+            counts[run] = run_of(graph.len(), run, counts.len()).len() as u64;
         }
+        let numbering = Numbering::agree(world, &place, &counts)?;
+        Ok(SharedGraph {
+            own: graph.some(numbering.own_numbers()),
+            numbering,
+        })
     }
 }

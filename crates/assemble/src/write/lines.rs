@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use gyrase_fabric::{FabricError, World};
 use gyrase_seq::decode;
 
 use crate::BaseSlice;
-use crate::graph::{Graph, Way};
+use crate::graph::{SharedGraph, Way};
+use crate::numbering::Numbering;
 
 /// Letters of a line of FASTA.
 const LINE: usize = 80;
@@ -40,9 +42,24 @@ pub fn letters(bases: BaseSlice) -> Vec<u8> {
     bases.codes().into_iter().map(decode).collect()
 }
 
-/// Runs of the nodes of a process that have so many bases as are written at a time.
-pub fn portions(nodes: &Graph) -> Vec<Range<usize>> {
-    cut(nodes.nodes().map(|way| nodes.length(way)))
+/// Runs of the nodes of this process that have so many bases as are written at a time, and how the
+/// runs of all processes are numbered in the order of the nodes.
+///
+/// Collective.
+pub fn portions(
+    graph: &SharedGraph,
+    world: &dyn World,
+) -> Result<(Vec<Range<usize>>, Numbering), FabricError> {
+    let (nodes, numbering) = (graph.own(), graph.numbering());
+    let (mut all, mut counts) = (Vec::new(), vec![0; numbering.group_count()]);
+    for group in numbering.groups() {
+        let own = numbering.own_of(group);
+        let lengths = own.clone().map(|node| nodes.length(Way::forward(node)));
+        let portions = cut(lengths).into_iter();
+        counts[group] = portions.len() as u64;
+        all.extend(portions.map(|portion| own.start + portion.start..own.start + portion.end));
+    }
+    Ok((all, numbering.of_groups(world, &counts)?))
 }
 
 /// Runs of sequences of some lengths that have so many bases as are written at a time.
@@ -55,6 +72,8 @@ pub fn cut(lengths: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
             (first, bases) = (end, 0);
         }
     }
-    portions.push(first..end);
+    if first < end {
+        portions.push(first..end);
+    }
     portions
 }

@@ -7,16 +7,18 @@ use crate::Error;
 use crate::among::Among;
 use crate::contig::HeaderStyle;
 use crate::graph::{SharedGraph, Way};
+use crate::numbering::Numbering;
 use crate::starts::{Starts, StepOfPath};
 use crate::unitigs::records::take_number;
 
 /// The contigs of a process as lines of GFA.
-#[derive(Default)]
 pub struct Paths {
     /// Overlaps of less than a k-mer; in the first process, those of all.
     pub links: Vec<Vec<u8>>,
-    /// Paths.
+    /// Paths, in portions of the contigs.
     pub lines: Vec<Vec<u8>>,
+    /// How the portions of all processes are numbered.
+    pub numbering: Numbering,
 }
 
 /// An overlap of two ways, in one of both directions.
@@ -34,7 +36,7 @@ impl Paths {
     ) -> Result<Paths, Error> {
         let starts = Starts::of(graph, among)?;
         let own = contigs.own();
-        let portions = portions(own);
+        let (portions, numbering) = portions(contigs, among.world)?;
         let (mut shorter, mut lines) = (BTreeSet::new(), Vec::new());
         for round in 0..among.most(portions.len())? as usize {
             among.progress.go_on()?;
@@ -66,6 +68,7 @@ impl Paths {
         Ok(Paths {
             links: links(shorter, among)?,
             lines,
+            numbering,
         })
     }
 }

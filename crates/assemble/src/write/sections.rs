@@ -1,5 +1,4 @@
-//! A file of sections, each of which has portions of text of every process: those of lower ranks
-//! stand first.
+//! A file of sections, each of which has numbered portions of text of every process.
 
 use std::path::Path;
 
@@ -7,6 +6,7 @@ use gyrase_tabulate::BegunFile;
 
 use crate::Error;
 use crate::among::Among;
+use crate::numbering::Numbering;
 use crate::shared_text::SharedText;
 
 /// The part of the memory, as one in so many, for text that waits for its place.
@@ -15,49 +15,48 @@ const ASIDE: u64 = 4;
 /// A file that all processes write.
 pub struct Sections<'a> {
     text: SharedText<'a>,
-    /// The number of the first portion of this process in each section, among those of all.
-    firsts: Vec<usize>,
+    /// How the portions of each section are numbered, and how many stand before them.
+    sections: Vec<(usize, Numbering)>,
 }
 
 impl<'a> Sections<'a> {
-    /// Begins a file that has `head` before the sections, by how many portions of each this process
-    /// has.
+    /// Begins a file that has `head` before the sections, by how the portions of each are numbered.
     ///
     /// Collective.
     pub fn begin(
         path: &Path,
         head: &'a [u8],
-        portions: &[usize],
+        sections: impl IntoIterator<Item = Numbering>,
         among: &Among,
     ) -> Result<Sections<'a>, Error> {
-        let world = among.world;
-        let counts: Vec<u64> = portions.iter().map(|&count| count as u64).collect();
-        let (before, of_all) = (world.exclusive_scan(&counts)?, world.sum(&counts)?);
-        let (mut firsts, mut own, mut all) = (Vec::new(), Vec::new(), 0);
-        for ((before, of_all), count) in before.into_iter().zip(of_all).zip(portions) {
-            let first = all + before as usize;
-            firsts.push(first);
-            own.extend(first..first + count);
-            all += of_all as usize;
+        let (mut all, mut own, mut firsts) = (0, Vec::new(), Vec::new());
+        for numbering in sections {
+            own.extend(numbering.own_numbers().map(|number| all + number));
+            firsts.push((all, numbering));
+            all += firsts[firsts.len() - 1].1.len();
         }
         among.progress.start("write", own.len() as u64);
-        let begun = BegunFile::new::<Error>(world, path)?;
+        let begun = BegunFile::new::<Error>(among.world, path)?;
         let text = SharedText::open(begun, head, (all, own), among.memory / ASIDE, among)?;
-        Ok(Sections { text, firsts })
+        Ok(Sections {
+            text,
+            sections: firsts,
+        })
     }
 
     /// Writes the portions of this process in a section; threads make their text.
     pub fn write(
         &self,
         section: usize,
-        portions: usize,
         among: &Among,
         text: impl Fn(usize, &mut Vec<u8>) + Sync,
     ) -> Result<(), Error> {
-        let first = self.firsts[section];
-        let numbers: Vec<usize> = (first..first + portions).collect();
-        let text = |number: usize, own: &mut Vec<u8>| text(number - first, own);
-        self.text.write(&numbers, among, text)
+        let (before, numbering) = &self.sections[section];
+        let numbers = numbering.own_numbers().map(|number| before + number);
+        let text = |number: usize, own: &mut Vec<u8>| {
+            text(numbering.own_place(number - before), own);
+        };
+        self.text.write(&numbers.collect::<Vec<_>>(), among, text)
     }
 
     /// Writes the portions of this process in a section.
@@ -68,7 +67,8 @@ impl<'a> Sections<'a> {
 
     /// Writes one of them.
     pub fn put(&self, section: usize, portion: usize, text: Vec<u8>) -> Result<(), Error> {
-        self.text.put(self.firsts[section] + portion, text)
+        let (before, numbering) = &self.sections[section];
+        self.text.put(before + numbering.number(portion), text)
     }
 
     /// Gives the file its name, once all portions are written.
