@@ -29,18 +29,19 @@ impl<'a> Sections<'a> {
         sections: impl IntoIterator<Item = Numbering>,
         among: &Among,
     ) -> Result<Sections<'a>, Error> {
-        let (mut all, mut own, mut firsts) = (0, Vec::new(), Vec::new());
+        let (mut all, mut own, mut numbered) = (0, Vec::new(), Vec::new());
         for numbering in sections {
-            own.extend(numbering.own_numbers().map(|number| all + number));
-            firsts.push((all, numbering));
-            all += firsts[firsts.len() - 1].1.len();
+            let before = all;
+            own.extend(numbering.own_numbers().map(|number| before + number));
+            all += numbering.len();
+            numbered.push((before, numbering));
         }
         among.progress.start("write", own.len() as u64);
         let begun = BegunFile::new::<Error>(among.world, path)?;
         let text = SharedText::open(begun, head, (all, own), among.memory / ASIDE, among)?;
         Ok(Sections {
             text,
-            sections: firsts,
+            sections: numbered,
         })
     }
 
