@@ -1,8 +1,9 @@
 //! Contigs as paths through a graph with strains.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
-use super::lines::{link, portions, segment, sign};
+use super::lines::{cut, link, portions, segment, sign};
 use crate::Error;
 use crate::among::Among;
 use crate::contig::HeaderStyle;
@@ -38,30 +39,33 @@ impl Paths {
         let own = contigs.own();
         let (portions, numbering) = portions(contigs, among.world)?;
         let (mut shorter, mut lines) = (BTreeSet::new(), Vec::new());
-        for round in 0..among.most(portions.len())? as usize {
+        // A run of the nodes may be a short portion: several of them are looked up at a time.
+        let bases = |portion: &Range<usize>| {
+            let nodes = portion.clone().map(Way::forward);
+            nodes.map(|way| own.length(way)).sum()
+        };
+        let rounds = cut(portions.iter().map(bases));
+        for round in 0..among.most(rounds.len())? as usize {
             among.progress.go_on()?;
-            let nodes = portions.get(round).cloned();
-            let ways: Vec<Way> = nodes
-                .clone()
-                .into_iter()
-                .flatten()
-                .map(Way::forward)
-                .collect();
+            let portions = &portions[rounds.get(round).cloned().unwrap_or_default()];
+            let nodes = portions.iter().cloned().flatten();
+            let ways: Vec<Way> = nodes.map(Way::forward).collect();
             let sequences: Vec<Vec<u8>> = ways.iter().map(|&way| own.codes(way)).collect();
             let paths = starts.paths(&sequences, among)?;
-            let mut text = Vec::new();
-            for (&way, mut path) in ways.iter().zip(paths) {
-                let kmers = own.kmers(way) as usize;
-                // Bases across a join of pairs may be within a strain that is left out.
-                path.retain(|one| {
-                    one.is_whole || one.step.at == 0 || one.step.at + one.step.kmers == kmers
-                });
-                let name = style.name(&contigs.contig(way));
-                let overlaps = overlaps(&path, graph.k());
-                text.extend_from_slice(line(&name, &path, &overlaps).as_bytes());
-                add_shorter(&path, &overlaps, graph.k(), &mut shorter);
-            }
-            if nodes.is_some() {
+            let mut paths = ways.iter().zip(paths);
+            for portion in portions {
+                let mut text = Vec::new();
+                for (&way, mut path) in paths.by_ref().take(portion.len()) {
+                    let kmers = own.kmers(way) as usize;
+                    // Bases across a join of pairs may be within a strain that is left out.
+                    path.retain(|one| {
+                        one.is_whole || one.step.at == 0 || one.step.at + one.step.kmers == kmers
+                    });
+                    let name = style.name(&contigs.contig(way));
+                    let overlaps = overlaps(&path, graph.k());
+                    text.extend_from_slice(line(&name, &path, &overlaps).as_bytes());
+                    add_shorter(&path, &overlaps, graph.k(), &mut shorter);
+                }
                 lines.push(text);
             }
         }
