@@ -254,7 +254,7 @@ fn fill<const W: usize>(
         if seen.len() > MOST {
             filled.truncate(before);
             // Whatever is not known, so many k-mers are there.
-            return (is_known || passed > MOST).then_some(());
+            return (passed > MOST).then_some(());
         }
     }
     is_known.then_some(())
