@@ -79,19 +79,6 @@ impl World for Job {
         Ok(cut(&all, &sizes))
     }
 
-    fn exclusive_scan(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
-        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
-        let all = self.all_gather(&bytes.collect::<Vec<u8>>())?;
-        let mut sums = vec![0u64; numbers.len()];
-        for lower in &all[..self.rank] {
-            let add = |(sum, number): (&mut u64, &[u8; 8])| {
-                *sum = sum.wrapping_add(u64::from_le_bytes(*number));
-            };
-            sums.iter_mut().zip(lower.as_chunks().0).for_each(add);
-        }
-        Ok(sums)
-    }
-
     /// A sum to which the others add nothing.
     fn broadcast(&self, from: usize, mut bytes: Vec<u8>) -> Result<Vec<u8>, FabricError> {
         if self.rank != from {

@@ -67,27 +67,17 @@ impl<'w> Group<'w> {
     }
 
     fn fold(&self, numbers: &[u64], with: fn(u64, u64) -> u64) -> Result<Vec<u64>, FabricError> {
-        let all = self.numbers(numbers)?;
-        Ok(fold(&all, numbers.len(), with))
-    }
-
-    fn numbers(&self, numbers: &[u64]) -> Result<Vec<Vec<u64>>, FabricError> {
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
         let all = self.all(bytes.collect())?;
-        Ok(all.iter().map(|bytes| words(bytes)).collect())
+        Ok(fold(&all, numbers.len(), with))
     }
 }
 
-/// Numbers of some processes, one by one.
-pub(crate) fn fold(all: &[Vec<u64>], numbers: usize, with: fn(u64, u64) -> u64) -> Vec<u64> {
-    let of = |at: usize| all.iter().map(|numbers| numbers[at]).reduce(with);
+/// The numbers of some processes, eight bytes each: those at the same place are made one.
+pub(crate) fn fold(all: &[Vec<u8>], numbers: usize, with: fn(u64, u64) -> u64) -> Vec<u64> {
+    let of_process = |at: usize, bytes: &Vec<u8>| u64::from_le_bytes(bytes.as_chunks().0[at]);
+    let of = |at: usize| all.iter().map(|bytes| of_process(at, bytes)).reduce(with);
     (0..numbers).map(|at| of(at).unwrap_or(0)).collect()
-}
-
-/// Numbers of eight bytes each.
-pub(crate) fn words(bytes: &[u8]) -> Vec<u64> {
-    let words = bytes.as_chunks().0.iter();
-    words.map(|&bytes| u64::from_le_bytes(bytes)).collect()
 }
 
 /// Each behind its length.
@@ -146,11 +136,6 @@ impl World for Group<'_> {
 
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
         self.fold(numbers, u64::max)
-    }
-
-    fn exclusive_scan(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
-        let all = self.numbers(numbers)?;
-        Ok(fold(&all[..self.rank], numbers.len(), u64::wrapping_add))
     }
 
     fn broadcast(&self, from: usize, bytes: Vec<u8>) -> Result<Vec<u8>, FabricError> {

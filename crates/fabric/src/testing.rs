@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
 use crate::carrier::carry;
-use crate::group::{fold, words};
+use crate::group::fold;
 use crate::{
     ExchangeFabric, FabricError, FabricOptions, Mailbox, Message, Peer, Place, Schedule, Steal,
     Stealing, Window, World, window_numbers,
@@ -161,14 +161,9 @@ impl Process<'_> {
         }
     }
 
-    fn numbers(&self, numbers: &[u64]) -> Result<Vec<Vec<u64>>, FabricError> {
+    fn fold(&self, numbers: &[u64], with: fn(u64, u64) -> u64) -> Result<Vec<u64>, FabricError> {
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes());
         let all = self.all(bytes.collect())?;
-        Ok(all.iter().map(|bytes| words(bytes)).collect())
-    }
-
-    fn fold(&self, numbers: &[u64], with: fn(u64, u64) -> u64) -> Result<Vec<u64>, FabricError> {
-        let all = self.numbers(numbers)?;
         Ok(fold(&all, numbers.len(), with))
     }
 
@@ -239,12 +234,6 @@ impl World for Process<'_> {
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
         (self.watch)(self.rank, "max", numbers);
         self.fold(numbers, u64::max)
-    }
-
-    fn exclusive_scan(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
-        (self.watch)(self.rank, "exclusive_scan", numbers);
-        let all = self.numbers(numbers)?;
-        Ok(fold(&all[..self.rank], numbers.len(), u64::wrapping_add))
     }
 
     fn broadcast(&self, from: usize, bytes: Vec<u8>) -> Result<Vec<u8>, FabricError> {

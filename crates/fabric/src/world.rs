@@ -69,13 +69,6 @@ pub trait World: Sync {
     /// Another process failed.
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError>;
 
-    /// Collective. The sums of each of the numbers over the processes of lower rank, wrapping
-    /// around: where this process begins when all lay out so many things one behind the other.
-    ///
-    /// # Errors
-    /// Another process failed.
-    fn exclusive_scan(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError>;
-
     /// Collective. What process `from` gives, everywhere; what others give does not matter.
     ///
     /// # Errors
@@ -230,10 +223,6 @@ impl World for Alone {
 
     fn max(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
         Ok(numbers.to_vec())
-    }
-
-    fn exclusive_scan(&self, numbers: &[u64]) -> Result<Vec<u64>, FabricError> {
-        Ok(vec![0; numbers.len()])
     }
 
     fn broadcast(&self, _: usize, bytes: Vec<u8>) -> Result<Vec<u8>, FabricError> {
