@@ -156,28 +156,31 @@ impl CountedBins {
     pub fn histogram(&self, threads: usize, progress: &Progress) -> Result<Histogram, Error> {
         progress.start("histogram", BINS as u64);
         let start = || (Lane::default(), Vec::new());
-        let work = |(lane, counts): &mut (Lane, Vec<u32>), bin| {
-            self.read_counts(bin, counts)?;
-            counts.drain(..).for_each(|count| lane.count(count));
-            Ok::<_, Error>(())
+        let work = |(lane, read): &mut (Lane, Vec<u32>), bin| {
+            self.for_each_count(bin, read, |count| lane.count(count))
         };
         let lanes = share_out(threads, BINS, progress, start, work, || {})?;
         Ok(Histogram::of_lanes(lanes.into_iter().map(|(lane, _)| lane)))
     }
 
-    /// Appends the counts of a bin, in any order.
-    fn read_counts(&self, bin: usize, counts: &mut Vec<u32>) -> Result<(), Error> {
+    /// The counts of a bin, in any order; `read` is room for those of a file.
+    fn for_each_count(
+        &self,
+        bin: usize,
+        read: &mut Vec<u32>,
+        mut each: impl FnMut(u32),
+    ) -> Result<(), Error> {
         for rows in self.rows(bin).iter() {
-            match &rows.kept {
-                Kept::Memory(_, held) => counts.extend_from_slice(held),
+            let counts = match &rows.kept {
+                Kept::Memory(_, held) => held,
                 Kept::File(file, at) => {
-                    let number = counts.len();
-                    counts.resize(number + rows.kmers, 0);
+                    read.resize(rows.kmers, 0);
                     let keys = rows.kmers * size_of::<u64>() * self.shape.words();
-                    let read = cast_slice_mut(&mut counts[number..]);
-                    self.read_at(file, read, at + keys as u64)?;
+                    self.read_at(file, cast_slice_mut(read), at + keys as u64)?;
+                    &*read
                 }
-            }
+            };
+            counts.iter().for_each(|&count| each(count));
         }
         Ok(())
     }
