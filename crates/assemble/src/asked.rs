@@ -6,7 +6,7 @@ use crate::BaseString;
 use crate::among::Among;
 use crate::contig::Contig;
 use crate::graph::{Ghosts, Outline, SharedGraph, Way};
-use crate::unitigs::records::{put_slice, take_bases};
+use crate::unitigs::records::take_bases;
 
 /// Nodes with their bases, by their numbers among those of all.
 pub struct AskedNodes {
@@ -27,10 +27,7 @@ impl AskedNodes {
         for way in ways {
             nodes.get(way);
         }
-        let answer = |way: Way, bytes: &mut Vec<u8>| {
-            own.outline(way).put(bytes);
-            put_slice(own.bases(way), bytes);
-        };
+        let answer = |way: Way, bytes: &mut Vec<u8>| own.put(way, bytes);
         let take = |from: &mut &[u8]| (Outline::take(from), take_bases(from));
         nodes.ask(graph, among.world, answer, take)?;
         Ok(AskedNodes {
@@ -81,6 +78,7 @@ impl AskedNodes {
             count,
             length,
             next: [next, back],
+            ..
         } = self.outline(way);
         Contig::of(
             Way::forward(way.node()),

@@ -244,19 +244,12 @@ impl Round<'_> {
         self.depth == 0 || part.1 * count < part.0 * self.depth * kmers
     }
 
-    /// Other ways that go on to `next`.
-    fn siblings(&self, way: Way, next: Way) -> impl Iterator<Item = Way> {
-        self.halo.before(next).filter(move |&other| other != way)
-    }
-
     fn is_tip(&self, way: Way) -> bool {
         let halo = self.halo;
-        let dead = halo.next(way.flipped()).is_empty() && !halo.next(way).is_empty();
-        dead && halo.length(way) < self.tip.min(2 * halo.k() + 40)
-            && halo.next(way).iter().all(|&next| {
-                let better = |other| self.is_error(way, self.limits.tip, other);
-                self.siblings(way, next).any(better)
-            })
+        let better = |other| self.is_error(way, self.limits.tip, other);
+        halo.next(way.flipped()).is_empty()
+            && halo.length(way) < self.tip.min(2 * halo.k() + 40)
+            && halo.siblings(way).any(better)
     }
 
     fn is_bubble(&self, way: Way) -> bool {
@@ -271,7 +264,8 @@ impl Round<'_> {
         let is_between =
             |other: Way| halo.next(other) == [*next] && halo.next(other.flipped()) == [*back];
         halo.length(way) <= limit
-            && self.siblings(way, *next).any(|other| {
+            && halo.has_siblings(way.flipped())
+            && halo.siblings(way).any(|other| {
                 is_between(other)
                     && halo.length(other) <= limit
                     && self.is_error(way, self.limits.bubble, other)
@@ -279,21 +273,62 @@ impl Round<'_> {
     }
 
     fn is_link(&self, way: Way) -> bool {
-        let short = self.halo.length(way) < 2 * self.halo.k() + 40;
-        short
-            && [way, way.flipped()].into_iter().all(|way| {
-                let next = self.halo.next(way);
-                !next.is_empty()
-                    && next.iter().all(|&next| {
-                        let better = |other| self.is_error(way, self.limits.link, other);
-                        self.siblings(way, next).any(better)
-                    })
-            })
+        let halo = self.halo;
+        let better = |other| self.is_error(way, self.limits.link, other);
+        halo.length(way) < 2 * halo.k() + 40
+            && halo.has_siblings(way.flipped())
+            && halo.siblings(way).any(better)
+            && halo.siblings(way.flipped()).any(better)
     }
 
     fn is_isolated(&self, way: Way) -> bool {
         let halo = self.halo;
         let alone = halo.next(way).is_empty() && halo.next(way.flipped()).is_empty();
         alone && halo.length(way) < 3 * halo.k()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gyrase_fabric::testing::run;
+    use gyrase_fabric::{Alone, Steal};
+    use gyrase_work::Progress;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::graph::compact;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn processes_clean_a_graph_as_one_does(
+            texts in proptest::collection::vec(
+                (proptest::collection::vec(0..4u8, 5..70), 1..60u64), 1..7),
+            ranks in 2..4usize,
+            (depth, sample) in prop_oneof![
+                Just((20, Sample::Isolate)),
+                Just((0, Sample::Metagenome { keep_strains: false })),
+            ],
+            errors in prop_oneof![Just(Errors::Kmers), Just(Errors::Walks)],
+        ) {
+            let k = 5;
+            let texts = texts.iter().map(|(codes, count)| (codes, *count));
+            let graph = compact(k, &Pieces::of_texts(k, texts), 1);
+            let progress = Progress::default();
+            let alone = Among::of_test(&Alone, &progress);
+            let all = SharedGraph::alone(graph.clone());
+            let (expected, cleaned) = clean(all, depth, (sample, errors), &alone).unwrap();
+            let shared = run(ranks, Steal::default(), |process| {
+                let progress = Progress::default();
+                let among = Among::of_test(process, &progress);
+                let own = SharedGraph::share_of(graph.clone(), process)?;
+                let (graph, cleaned) = clean(own, depth, (sample, errors), &among)?;
+                Ok::<_, Error>((graph.copied(process)?, cleaned))
+            });
+            for shared in shared {
+                let (shared, cleaned_there) = shared.unwrap();
+                prop_assert_eq!((shared.told(), cleaned_there), (expected.own().told(), cleaned));
+            }
+        }
     }
 }

@@ -1,14 +1,15 @@
 //! Which sequences of all processes meet: one ends with the k-1 bases that another begins with.
 //!
 //! Each process sends both ends of its sequences to the process that their bases fall to. That one
-//! sees all sequences around these bases, and tells their processes what follows what.
+//! sees all sequences around these bases, and tells their processes what follows what, and how many
+//! lead there.
 
 use gyrase_fabric::{Drain, Fabric, LocalPartitions, Owners, Sender};
 use gyrase_kmer::{Key, Kmer};
 use gyrase_work::{in_parallel, run_of};
 
 use crate::Error;
-use crate::among::{Among, pair, unpair};
+use crate::among::Among;
 use crate::over_bins::over_bins;
 use crate::way::Way;
 
@@ -29,11 +30,49 @@ impl Overlap<'_> {
         before.flat_map(|&one| self.behind.iter().map(move |&other| (one, other)))
     }
 
+    /// The same in both directions.
+    pub fn edges(&self) -> impl Iterator<Item = Edge> {
+        let in_degrees = [self.before, self.behind].map(|ways| ways.len() as u8);
+        // Around a palindrome each pair is there in both directions.
+        let directions = if self.palindrome { 1 } else { 2 };
+        self.pairs().flat_map(move |(one, other)| {
+            let both = [[one, other], [other.flipped(), one.flipped()]];
+            let edge = |(ways, in_degree)| Edge { ways, in_degree };
+            both.into_iter().zip(in_degrees).take(directions).map(edge)
+        })
+    }
+
     /// The two ways that follow each other where nothing else does: they are joined.
     pub fn only_pair(&self) -> Option<(Way, Way)> {
         match (self.before, self.behind, self.palindrome) {
             ([one], [other], false) => Some((*one, *other)),
             _ => None,
+        }
+    }
+}
+
+/// A way, and one that follows it.
+#[derive(Clone, Copy, Debug)]
+pub struct Edge {
+    pub ways: [Way; 2],
+    /// How many ways the second follows.
+    pub in_degree: u8,
+}
+
+impl Edge {
+    /// As it travels.
+    pub fn to_bytes(self) -> [u8; 9] {
+        let mut bytes = [self.in_degree; 9];
+        bytes[..8].copy_from_slice(&Way::two_to_bytes(self.ways));
+        bytes
+    }
+
+    /// What [`Edge::to_bytes`] made.
+    pub fn of_bytes(bytes: [u8; 9]) -> Edge {
+        let (ways, rest) = bytes.split_first_chunk().expect("eight bytes of nine");
+        Edge {
+            ways: Way::two_of_bytes(*ways),
+            in_degree: rest[0],
         }
     }
 }
@@ -53,49 +92,37 @@ pub struct Shared<'s, const W: usize> {
 /// Parts that are searched by themselves; more where more processes take part.
 const SHARDS: usize = 256;
 
-/// Calls `hear` with all ways of this process that are followed by one, which `choose` adds for the
-/// overlap between both: each pair in both directions, in no particular order.
+/// Calls `hear` with what there is to say to the ways of this process, in no particular order:
+/// `choose` adds what an overlap has to say, each to one way, with whose bytes it begins.
 ///
 /// Collective.
-pub fn meet<const W: usize>(
+pub fn meet<const W: usize, const N: usize>(
     k: usize,
     shared: Shared<W>,
     among: &Among,
-    choose: impl Fn(&Overlap, &mut Vec<(Way, Way)>) + Sync,
-    mut hear: impl FnMut(Way, Way),
+    choose: impl Fn(&Overlap, &mut Vec<[u8; N]>) + Sync,
+    hear: impl FnMut([u8; N]),
 ) -> Result<(), Error> {
     let shards = SHARDS.max(among.world.ranks()).next_power_of_two();
     let partitions = send_ends(k, &shared, shards, among)?;
     let owned = partitions.owned();
     among.progress.start("link", owned.len() as u64);
     let states = (0..among.threads).map(|_| (Vec::new(), Vec::new()));
-    let find = |(pairs, ends): &mut (Vec<(Way, Way)>, Vec<End<W>>), shard| {
+    let find = |(said, ends): &mut (Vec<[u8; N]>, Vec<End<W>>), shard| {
         ends.clear();
         read(&partitions, shard, ends)?;
         ends.sort_unstable();
-        for_each_overlap(k, ends, |overlap| {
-            let before = pairs.len();
-            choose(overlap, pairs);
-            // Around a palindrome each pair is there in both directions.
-            for at in (before..pairs.len()).filter(|_| !overlap.palindrome) {
-                let (one, other) = pairs[at];
-                pairs.push((other.flipped(), one.flipped()));
-            }
-        });
+        for_each_overlap(k, ends, |overlap| choose(overlap, said));
         Ok::<_, Error>(())
     };
     let found = over_bins(states.collect(), &owned, among.progress, find)?;
     drop(partitions);
-    let pairs: Vec<(Way, Way)> = found.into_iter().flat_map(|(pairs, _)| pairs).collect();
-    let words = |(from, to): (Way, Way)| {
-        let indices = [from, to].map(|way| way.index() as u32);
-        ((shared.owner)(from.node()), pair(indices))
+    let said: Vec<[u8; N]> = found.into_iter().flat_map(|(said, _)| said).collect();
+    let to_owner = |bytes: [u8; N]| {
+        let way = bytes.first_chunk().expect("it begins with the way");
+        ((shared.owner)(Way::of_bytes(*way).node()), bytes)
     };
-    let told = among.tell(&pairs, words, |told| {
-        let [from, to] = unpair(told).map(|index| Way::of_index(index as usize));
-        hear(from, to);
-    });
-    Ok(told?)
+    Ok(among.tell(&said, to_owner, hear)?)
 }
 
 /// An end of a sequence.

@@ -147,12 +147,15 @@ pub fn sides(graph: &SharedGraph, world: &dyn World) -> Result<Vec<bool>, Fabric
     let mut halo = Halo::of(graph);
     let nodes = halo.own();
     halo.seen(nodes, world, |halo, &way| {
-        let Some(from) = halo.before(way).next() else {
-            return false;
-        };
-        let to = between(halo, from, way);
-        let mut others = halo.next(from).iter().filter(|&&other| other != way);
-        to.is_some() && others.any(|&other| between(halo, from, other) == to)
+        if let Some(from) = halo.before(way).next()
+            && halo.has_siblings(way)
+        {
+            let to = between(halo, from, way);
+            let mut others = halo.siblings(way.flipped()).map(Way::flipped);
+            to.is_some() && others.any(|other| between(halo, from, other) == to)
+        } else {
+            false
+        }
     })
 }
 
@@ -199,6 +202,10 @@ fn bubbles(graph: &SharedGraph, one_in: usize, among: &Among) -> Result<Vec<Bubb
 
 /// The bubbles of strains that begin at a way.
 fn begun_by(halo: &Halo, from: Way, one_in: usize) -> Vec<Sides> {
+    // Only the first node of a bubble leads to its sides.
+    if halo.has_siblings(from) {
+        return Vec::new();
+    }
     // Each bubble is seen from both of its ends, and once is enough.
     let whole = Superbubble::begun_by(halo, from).filter(|whole| whole.to.flipped() >= from);
     match whole.and_then(|whole| whole.of_strains(halo, one_in)) {
@@ -217,13 +224,18 @@ struct Superbubble {
 impl Superbubble {
     /// That of a node where all ways from it meet.
     fn begun_by(halo: &Halo, from: Way) -> Option<Superbubble> {
+        // What was come to is seen once from each way that leads there and was passed.
         let (mut inside, mut seen, mut ready) = (Vec::new(), Vec::new(), vec![from]);
         while let Some(way) = ready.pop() {
+            // All that is ready is asked for together.
+            let Some(next) = halo.known_next(way) else {
+                continue;
+            };
             if way != from {
                 seen.retain(|&one| one != way);
                 inside.push(way);
             }
-            let next = halo.next(way);
+            let in_degree = halo.in_degree_of_next(way);
             if inside.len() > MOST_INSIDE || next.is_empty() {
                 return None;
             }
@@ -233,17 +245,13 @@ impl Superbubble {
                 if is_there(&from) || inside.iter().any(is_there) || seen.iter().any(turned) {
                     return None;
                 }
-                if !seen.contains(&to) {
-                    seen.push(to);
-                }
-                // What is not known is looked at later, and what is beside it now.
-                let is_passed = |one: Way| one == from || inside.contains(&one);
-                if halo.is_known_before(to, is_passed) {
+                seen.push(to);
+                if seen.iter().filter(|&&one| one == to).count() == in_degree {
                     ready.push(to);
                 }
             }
-            if let (&[to], &[only]) = (&ready[..], &seen[..])
-                && to == only
+            if let &[to] = &ready[..]
+                && seen.iter().all(|&one| one == to)
             {
                 let leads_back = halo.next(to).iter().any(|one| one.node() == from.node());
                 return (!leads_back).then_some(Superbubble { from, to, inside });
@@ -409,8 +417,6 @@ fn are_alike(one: &[u8], other: &[u8], one_in: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use gyrase_fabric::testing::run;
     use gyrase_fabric::{Alone, Steal};
     use gyrase_kmer::mix;
@@ -435,18 +441,7 @@ mod tests {
 
     /// The graph of genomes, each with how often it was read.
     fn graph_of<'g>(genomes: impl IntoIterator<Item = (&'g Vec<u8>, u64)>) -> Graph {
-        let mut kmers: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
-        for (codes, count) in genomes {
-            for window in codes.windows(K) {
-                let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
-                *kmers.entry(other.min(window.to_vec())).or_default() += count;
-            }
-        }
-        let mut pieces = Pieces::default();
-        kmers
-            .iter()
-            .for_each(|(codes, &count)| pieces.push(codes, count));
-        compact(K, &pieces, 1)
+        compact(K, &Pieces::of_texts(K, genomes), 1)
     }
 
     #[test]

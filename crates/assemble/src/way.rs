@@ -50,6 +50,17 @@ impl Way {
         Way(u32::from_le_bytes(bytes))
     }
 
+    /// Two as they travel.
+    pub fn two_to_bytes([one, other]: [Way; 2]) -> [u8; 8] {
+        (u64::from(one.0) | u64::from(other.0) << 32).to_le_bytes()
+    }
+
+    /// What [`Way::two_to_bytes`] made.
+    pub fn two_of_bytes(bytes: [u8; 8]) -> [Way; 2] {
+        let both = u64::from_le_bytes(bytes);
+        [both as u32, (both >> 32) as u32].map(Way)
+    }
+
     /// A number for each way: twice that of the node, one more where it is read backward.
     pub fn index(self) -> usize {
         self.0 as usize

@@ -14,8 +14,7 @@ const THIN: (u64, u64) = (1, 20);
 
 /// Whether the first k-mer of a way goes.
 pub fn is_thin(halo: &Halo, way: Way) -> bool {
-    let rivals = halo.before(way).flat_map(|before| halo.next(before));
-    let mut rivals = rivals.copied().filter(|&rival| rival != way);
+    let mut rivals = halo.siblings(way.flipped()).map(Way::flipped);
     // What no read has goes beside what half of the reads have, but for what a deep end was filled
     // with; and it goes beside what leads on where it does not.
     let unseen = |way: Way| halo.count(way) == 0;

@@ -79,7 +79,7 @@ fn edges(graph: &SegmentGraph) -> Edges {
             (link.to.flipped(), link.from.flipped()),
         ]
     });
-    Edges::of(graph.segments.len(), both.collect())
+    Edges::of(graph.segments.len(), both.collect(), Vec::new())
 }
 
 /// A name, and whether it is read backward.

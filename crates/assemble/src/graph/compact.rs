@@ -31,7 +31,7 @@ pub fn compact_of<const W: usize>(
 ) -> Graph {
     let mut graph = Graph::of(k, Joins::of(k, sequences, threads).pieces(k, sequences));
     let edges = with_words!(shape_of(k), W => edges::<W>(&graph, threads));
-    graph.set_edges(edges);
+    graph.set_edges(edges, Vec::new());
     graph
 }
 

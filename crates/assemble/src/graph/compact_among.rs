@@ -49,11 +49,16 @@ fn joined<const W: usize>(
         number: &|sequence| numbering.number(sequence),
         owner: &|number| numbering.owner(number),
     };
-    let only = |overlap: &Overlap, pairs: &mut Vec<_>| pairs.extend(overlap.only_pair());
+    let only = |overlap: &Overlap, joined: &mut Vec<_>| {
+        if overlap.only_pair().is_some() {
+            joined.extend(overlap.edges().map(|edge| Way::two_to_bytes(edge.ways)));
+        }
+    };
     let mut joins = Joins::none(sequences.len());
     // What ways are followed by in other processes.
     let mut beyond: Vec<Option<Way>> = vec![None; 2 * sequences.len()];
-    meet(k, all, among, only, |from, to| {
+    meet(k, all, among, only, |joined| {
+        let [from, to] = Way::two_of_bytes(joined);
         let here = |way: Way| way.of_node(numbering.own_place(way.node()));
         match numbering.owner(to.node()) == among.world.rank() {
             true => joins.join(here(from), here(to)),
@@ -128,27 +133,6 @@ mod tests {
     use super::*;
     use crate::graph::{Halo, compact};
 
-    /// Each k-mer of some texts as a piece.
-    fn pieces(k: usize, texts: &[Vec<u8>]) -> Pieces {
-        let canonical = |window: &[u8]| {
-            let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
-            other.min(window.to_vec())
-        };
-        let mut kmers: Vec<_> = texts
-            .iter()
-            .flat_map(|text| text.windows(k))
-            .map(canonical)
-            .collect();
-        kmers.sort_unstable();
-        kmers.dedup();
-        let mut pieces = Pieces::default();
-        kmers
-            .iter()
-            .zip(1..)
-            .for_each(|(kmer, count)| pieces.push(kmer, count));
-        pieces
-    }
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
@@ -164,7 +148,7 @@ mod tests {
                 ring.iter().cycle().take(ring.len() + k - 1).copied().collect()
             };
             let texts: Vec<_> = texts.into_iter().chain(rings.iter().map(ring)).collect();
-            let all = pieces(k, &texts);
+            let all = Pieces::of_texts(k, texts.iter().zip(1..));
             let expected = compact(k, &all, 1);
             let made = run(ranks, Steal::default(), |process| {
                 let progress = Progress::default();
@@ -185,6 +169,14 @@ mod tests {
             });
             let expected = SharedGraph::alone(expected);
             let halo = Halo::of(&expected);
+            for way in expected.own().ways() {
+                let next = halo.next(way);
+                let leads_there = |&other: &Way| halo.next(other) == next && !next.is_empty();
+                let mut lead: Vec<Way> = expected.own().ways().filter(leads_there).collect();
+                prop_assert_eq!(halo.in_degree_of_next(way), lead.len());
+                lead.retain(|&other| other != way);
+                prop_assert_eq!(lead, siblings_of(&halo, way));
+            }
             for made in made {
                 let (own, seen_here, whole) = made.unwrap();
                 prop_assert_eq!(whole.told(), expected.own().told());
@@ -197,12 +189,20 @@ mod tests {
         }
     }
 
+    /// The siblings of a way, ascending.
+    fn siblings_of(graph: &Halo, way: Way) -> Vec<Way> {
+        let mut siblings: Vec<Way> = graph.siblings(way).collect();
+        siblings.sort_unstable();
+        siblings
+    }
+
     /// What is seen from a way of what follows it, so many edges far.
     fn seen(graph: &Halo, way: Way, edges: usize) -> String {
         let (length, count) = (graph.length(way), graph.count(way));
         let next = graph.next(way).iter().filter(|_| edges > 0);
         let next: Vec<String> = next.map(|&next| seen(graph, next, edges - 1)).collect();
         let (ahead, back) = (graph.next(way).len(), graph.next(way.flipped()).len());
-        format!("{length} {count} {ahead} {back} [{}]", next.join(", "))
+        let (siblings, next) = (siblings_of(graph, way), next.join(", "));
+        format!("{length} {count} {ahead} {back} {siblings:?} [{next}]")
     }
 }

@@ -90,7 +90,7 @@ impl<'g> Halo<'g> {
     }
 
     /// What follows a way, if that is known.
-    fn known_next(&self, way: Way) -> Option<&[Way]> {
+    pub fn known_next(&self, way: Way) -> Option<&[Way]> {
         match self.shared.if_own(way) {
             Some(own) => Some(self.shared.own().next(own)),
             None => Some(self.outlines.get(way)?.next(way)),
@@ -102,10 +102,28 @@ impl<'g> Halo<'g> {
         self.known_next(way).unwrap_or_default()
     }
 
-    /// Whether it is known what comes before a way, and all of it is something.
-    pub fn is_known_before(&self, way: Way, mut is: impl FnMut(Way) -> bool) -> bool {
-        let back = self.known_next(way.flipped());
-        back.is_some_and(|back| back.iter().all(|way| is(way.flipped())))
+    /// How many ways lead to what follows a way: as long as that is not known, none.
+    pub fn in_degree_of_next(&self, way: Way) -> usize {
+        match self.shared.if_own(way) {
+            Some(own) => self.shared.own().in_degree_of_next(own),
+            None => {
+                let node = self.outlines.get(way);
+                node.map_or(0, |node| node.in_degree_of_next(way))
+            }
+        }
+    }
+
+    /// Whether other ways are known to lead to what follows a way. Of one of this process that is
+    /// always known: who tries it first asks others for less.
+    pub fn has_siblings(&self, way: Way) -> bool {
+        self.in_degree_of_next(way) > 1
+    }
+
+    /// Other ways that lead to all that follows a way, as far as they are known.
+    pub fn siblings(&self, way: Way) -> impl Iterator<Item = Way> {
+        let next = self.next(way).first().filter(|_| self.has_siblings(way));
+        let before = next.into_iter().flat_map(|&next| self.before(next));
+        before.filter(move |&other| other != way)
     }
 
     /// What comes before a way: as long as that is not known, nothing.

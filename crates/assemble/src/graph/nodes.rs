@@ -6,6 +6,7 @@ use gyrase_kmer::{Kmer, Shape};
 
 use super::outline::Outline;
 use super::outlines::Outlines;
+use crate::unitigs::records::put_slice;
 use crate::way::Way;
 use crate::{BaseSlice, BaseString, Unitigs};
 
@@ -25,6 +26,23 @@ impl Pieces {
             let bases = BaseSlice::of(unitigs.bases(), stretch);
             self.push_bases(bases, unitigs.count_sum(unitig));
         }
+    }
+
+    /// The k-mers of some texts, each of which was read so often.
+    #[cfg(test)]
+    pub fn of_texts<'t>(k: usize, texts: impl IntoIterator<Item = (&'t Vec<u8>, u64)>) -> Pieces {
+        let mut kmers = std::collections::BTreeMap::<Vec<u8>, u64>::new();
+        for (codes, count) in texts {
+            for window in codes.windows(k) {
+                let other: Vec<u8> = window.iter().rev().map(|code| 3 - code).collect();
+                *kmers.entry(other.min(window.to_vec())).or_default() += count;
+            }
+        }
+        let mut pieces = Pieces::default();
+        kmers
+            .iter()
+            .for_each(|(kmer, &count)| pieces.push(kmer, count));
+        pieces
     }
 
     /// Adds a sequence of codes.
@@ -101,6 +119,13 @@ impl Graph {
         BaseSlice::of(strand, self.stretch(way.node()))
     }
 
+    /// Appends all that there is to say of a node to what one process sends to another: its outline
+    /// and its bases.
+    pub fn put(&self, node: Way, bytes: &mut Vec<u8>) {
+        self.outline(node).put(bytes);
+        put_slice(self.bases(node), bytes);
+    }
+
     /// The codes of a node in one direction, one a byte.
     pub fn codes(&self, way: Way) -> Vec<u8> {
         self.bases(way).codes()
@@ -160,9 +185,9 @@ impl Graph {
         Graph::with(outlines, pieces.bases.clone())
     }
 
-    /// Says what overlaps what: every overlap in both directions, perhaps several times.
-    pub(super) fn set_edges(&mut self, edges: Vec<(Way, Way)>) {
-        self.outlines.set_edges(edges);
+    /// Says what overlaps what ([`Edges::of`](super::Edges::of)).
+    pub(super) fn set_edges(&mut self, edges: Vec<(Way, Way)>, in_degrees: Vec<u8>) {
+        self.outlines.set_edges(edges, in_degrees);
     }
 
     /// Nodes with their counts, and what follows their ways.

@@ -17,6 +17,8 @@ pub struct Outline {
     pub count: u64,
     /// What follows it in both directions, ascending.
     pub next: [Next; 2],
+    /// How many ways lead there, at most four.
+    pub in_degrees: [u8; 2],
 }
 
 impl Outline {
@@ -25,12 +27,17 @@ impl Outline {
         &self.next[usize::from(way.is_backward())]
     }
 
+    /// How many ways lead to what follows a way of the node.
+    pub fn in_degree_of_next(&self, way: Way) -> usize {
+        self.in_degrees[usize::from(way.is_backward())].into()
+    }
+
     /// Appends it to what one process sends to another.
     pub fn put(&self, bytes: &mut Vec<u8>) {
         bytes.extend((self.length as u64).to_le_bytes());
         bytes.extend(self.count.to_le_bytes());
-        for next in &self.next {
-            bytes.push(next.len() as u8);
+        for (next, in_degree) in self.next.iter().zip(self.in_degrees) {
+            bytes.push(next.len() as u8 | in_degree << 4);
             for way in next {
                 bytes.extend_from_slice(&way.to_bytes());
             }
@@ -40,15 +47,16 @@ impl Outline {
     /// Takes one from the front.
     pub fn take(from: &mut &[u8]) -> Outline {
         let (length, count) = (take_number(from) as usize, take_number(from));
-        let mut list = || {
-            let [len] = take_bytes(from);
-            (0..len).map(|_| Way::of_bytes(take_bytes(from))).collect()
-        };
-        let next = [list(), list()];
-        Outline {
+        let mut outline = Outline {
             length,
             count,
-            next,
+            ..Outline::default()
+        };
+        for (next, in_degree) in outline.next.iter_mut().zip(&mut outline.in_degrees) {
+            let [both] = take_bytes(from);
+            next.extend((0..both & 15).map(|_| Way::of_bytes(take_bytes(from))));
+            *in_degree = both >> 4;
         }
+        outline
     }
 }

@@ -114,6 +114,11 @@ impl Outlines {
         self.next(way.flipped()).iter().map(|way| way.flipped())
     }
 
+    /// How many ways lead to what follows a way.
+    pub fn in_degree_of_next(&self, way: Way) -> usize {
+        self.edges.in_degree_of_next(way)
+    }
+
     /// True for a ring: its end overlaps its beginning, and nothing else overlaps either.
     pub fn is_circular(&self, way: Way) -> bool {
         self.edges.is_ring(way)
@@ -121,10 +126,12 @@ impl Outlines {
 
     /// A node without its bases.
     pub fn outline(&self, way: Way) -> Outline {
+        let ways = [way, way.flipped()];
         Outline {
             length: self.length(way),
             count: self.count(way),
-            next: [way, way.flipped()].map(|way| self.next(way).iter().copied().collect()),
+            next: ways.map(|way| self.next(way).iter().copied().collect()),
+            in_degrees: ways.map(|way| self.in_degree_of_next(way) as u8),
         }
     }
 
@@ -148,11 +155,11 @@ impl Outlines {
     pub(super) fn push(&mut self, node: Outline) {
         self.starts.push(self.starts[self.len()] + node.length);
         self.counts.push(node.count);
-        self.edges.push(node.next);
+        self.edges.push(node.next, node.in_degrees);
     }
 
-    /// Says what overlaps what: every overlap in both directions, perhaps several times.
-    pub(super) fn set_edges(&mut self, edges: Vec<(Way, Way)>) {
-        self.edges = Edges::of(self.len(), edges);
+    /// Says what overlaps what ([`Edges::of`]).
+    pub(super) fn set_edges(&mut self, edges: Vec<(Way, Way)>, in_degrees: Vec<u8>) {
+        self.edges = Edges::of(self.len(), edges, in_degrees);
     }
 }

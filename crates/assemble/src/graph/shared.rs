@@ -12,9 +12,9 @@ use super::outline::Outline;
 use super::outlines::Outlines;
 use crate::among::Among;
 use crate::contig::Contig;
-use crate::meetings::{Overlap, Shared, meet};
+use crate::meetings::{Edge, Overlap, Shared, meet};
 use crate::numbering::Numbering;
-use crate::unitigs::records::{append_bases, put_slice};
+use crate::unitigs::records::append_bases;
 use crate::way::Way;
 use crate::{BaseString, Error};
 
@@ -70,12 +70,20 @@ impl SharedGraph {
             number: &|node| shared.number(Way::forward(node)).node(),
             owner: &|node| shared.owner(node),
         };
-        let all = |overlap: &Overlap, pairs: &mut Vec<_>| pairs.extend(overlap.pairs());
-        let mut edges = Vec::new();
-        meet(k, nodes, among, all, |from, to| {
-            edges.push((shared.own_way(from), to));
+        let all = |overlap: &Overlap, edges: &mut Vec<_>| {
+            edges.extend(overlap.edges().map(Edge::to_bytes));
+        };
+        let (mut edges, mut in_degrees) = (Vec::new(), vec![0; 2 * own.len()]);
+        meet(k, nodes, among, all, |edge| {
+            let Edge {
+                ways: [from, to],
+                in_degree,
+            } = Edge::of_bytes(edge);
+            let from = shared.own_way(from);
+            in_degrees[from.index()] = in_degree;
+            edges.push((from, to));
         })?;
-        shared.own.set_edges(edges);
+        shared.own.set_edges(edges, in_degrees);
         Ok(shared)
     }
 
@@ -211,10 +219,7 @@ impl SharedGraph {
         if world.ranks() == 1 {
             return Ok(self.own.clone());
         }
-        let said = self.said(|own, bytes| {
-            self.own.outline(own).put(bytes);
-            put_slice(self.own.bases(own), bytes);
-        });
+        let said = self.said(|own, bytes| self.own.put(own, bytes));
         let (mut outlines, mut bases) = (Outlines::empty(self.k()), BaseString::default());
         self.hear_in_order(&world.all_gather(&said)?, |from| {
             outlines.push(Outline::take(from));

@@ -10,7 +10,7 @@ use gyrase_kmer::{mix, with_words};
 
 use super::links::turned;
 use super::paths::Join;
-use crate::among::{Among, pair, unpair};
+use crate::among::Among;
 use crate::asked::AskedNodes;
 use crate::graph::{Pieces, SharedGraph, Way, compact_among, shape_of};
 use crate::{BaseSlice, BaseString, Error};
@@ -235,12 +235,10 @@ fn gone(
                 own.next(way).iter().map(move |&to| turned((from, to)))
             });
         let edges: Vec<(Way, Way)> = edges.collect();
-        let word = |(from, to): (Way, Way)| {
-            let ways = [from, to].map(|way| way.index() as u32);
-            (graph.owner(from.node()), pair(ways))
-        };
+        let word =
+            |(from, to): (Way, Way)| (graph.owner(from.node()), Way::two_to_bytes([from, to]));
         among.tell(&edges, word, |edge| {
-            let [from, to] = unpair(edge).map(|index| Way::of_index(index as usize));
+            let [from, to] = Way::two_of_bytes(edge);
             used.insert((from, to));
         })?;
         gone.extend(go.iter().map(|way| way.node()));

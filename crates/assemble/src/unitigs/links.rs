@@ -60,8 +60,11 @@ impl Links {
             owner: &|unitig| numbering.owner(unitig),
         };
         let mut own = Vec::new();
-        let every = |overlap: &Overlap, pairs: &mut Vec<_>| pairs.extend(overlap.pairs());
-        meetings::meet(unitigs.k(), all, among, every, |from, to| {
+        let every = |overlap: &Overlap, pairs: &mut Vec<_>| {
+            pairs.extend(overlap.edges().map(|edge| Way::two_to_bytes(edge.ways)));
+        };
+        meetings::meet(unitigs.k(), all, among, every, |ways| {
+            let [from, to] = Way::two_of_bytes(ways);
             let left = end_of(numbering.own_place(from.node()), entered(from).other());
             own.push([left, end_of(to.node(), entered(to))]);
         })?;
