@@ -12,7 +12,7 @@ use gyrase_work::{in_parallel, run_of};
 use super::nodes::Pieces;
 use crate::among::Among;
 use crate::numbering::Numbering;
-use crate::unitigs::records::{append_bases, put_slice, take_number};
+use crate::unitigs::records::{append_bases, put_slice, take_bytes, take_number};
 use crate::{BaseSlice, Error};
 
 /// Words by which sequences of one length are told apart: more are equal in few, and these are in
@@ -86,19 +86,11 @@ impl OrderedRuns {
     ///
     /// Collective.
     fn of(keys: &[Key], among: &Among) -> Result<OrderedRuns, Error> {
-        let samples = samples(keys, among)?;
-        let (peer, mut borders) = (among.world.peer(), Vec::new());
-        let runs = RUNS * peer.ranks as u64;
-        let all: u64 = samples.iter().map(|one| one.1).sum();
-        let mut seen = 0;
-        for (key, weight) in samples {
-            seen += weight;
-            while (borders.len() as u64) + 1 < runs
-                && seen * runs >= all * (borders.len() as u64 + 1)
-            {
-                borders.push(key);
-            }
-        }
+        let peer = among.world.peer();
+        let borders = borders(samples(keys, among)?, RUNS * peer.ranks as u64);
+        let borders = borders.iter().flat_map(to_bytes).collect();
+        let borders = among.world.broadcast(0, borders)?;
+        let mut borders: Vec<Key> = borders.as_chunks().0.iter().map(of_bytes).collect();
         // What is longer than a run is several of them.
         let sizes = borders.chunk_by(|one, next| one == next);
         let sizes: Vec<u64> = sizes.map(|equal| equal.len() as u64).chain([1]).collect();
@@ -123,8 +115,42 @@ impl OrderedRuns {
     }
 }
 
+/// Bytes of a key.
+const KEY: usize = 8 * (1 + WORDS);
+
+/// A key as it travels.
+fn to_bytes(key: &Key) -> [u8; KEY] {
+    let mut bytes = [0; KEY];
+    let numbers = [key.0.0].into_iter().chain(key.1);
+    let places = bytes.as_chunks_mut().0.iter_mut();
+    places
+        .zip(numbers)
+        .for_each(|(place, number)| *place = number.to_le_bytes());
+    bytes
+}
+
+/// What [`to_bytes`] made.
+fn of_bytes(bytes: &[u8; KEY]) -> Key {
+    let number = |at: usize| u64::from_le_bytes(bytes.as_chunks().0[at]);
+    let words = std::array::from_fn(|word| number(1 + word));
+    (Reverse(number(0)), words)
+}
+
+/// The last key of each of so many runs but the last, where samples are in their order.
+fn borders(samples: Vec<(Key, u64)>, runs: u64) -> Vec<Key> {
+    let all: u64 = samples.iter().map(|one| one.1).sum();
+    let (mut borders, mut seen) = (Vec::new(), 0);
+    for (key, weight) in samples {
+        seen += weight;
+        while (borders.len() as u64) + 1 < runs && seen * runs >= all * (borders.len() as u64 + 1) {
+            borders.push(key);
+        }
+    }
+    borders
+}
+
 /// Some keys of all processes, ascending, and the weight of what is up to each from the one before
-/// it in its process.
+/// it in its process: in the first process; in others none.
 ///
 /// Collective.
 fn samples(keys: &[Key], among: &Among) -> Result<Vec<(Key, u64)>, Error> {
@@ -136,17 +162,15 @@ fn samples(keys: &[Key], among: &Among) -> Result<Vec<(Key, u64)>, Error> {
     for (number, key) in own.iter().enumerate() {
         seen += weight(key);
         if seen * SAMPLES >= all || number + 1 == own.len() {
-            let numbers = [seen, key.0.0].into_iter().chain(key.1);
-            sample.extend(numbers.flat_map(u64::to_le_bytes));
+            sample.extend(to_bytes(key));
+            sample.extend(seen.to_le_bytes());
             seen = 0;
         }
     }
     let mut samples = Vec::new();
-    for bytes in among.world.all_gather(&sample)? {
-        for row in bytes.as_chunks::<8>().0.chunks_exact(2 + WORDS) {
-            let number = |at: usize| u64::from_le_bytes(row[at]);
-            let words = std::array::from_fn(|word| number(2 + word));
-            samples.push(((Reverse(number(1)), words), number(0)));
+    for mut from in among.world.gather(sample)?.iter().map(Vec::as_slice) {
+        while !from.is_empty() {
+            samples.push((of_bytes(&take_bytes(&mut from)), take_number(&mut from)));
         }
     }
     samples.sort_unstable();
