@@ -317,7 +317,7 @@ mod tests {
             let progress = Progress::default();
             let alone = Among::of_test(&Alone, &progress);
             let all = SharedGraph::alone(graph.clone());
-            let (expected, cleaned) = clean(all, depth, (sample, errors), &alone).unwrap();
+            let (expected, cleaned) = clean(all, depth, (sample, errors), &alone).expect("nobody fails");
             let shared = run(ranks, Steal::default(), |process| {
                 let progress = Progress::default();
                 let among = Among::of_test(process, &progress);
@@ -326,7 +326,7 @@ mod tests {
                 Ok::<_, Error>((graph.copied(process)?, cleaned))
             });
             for shared in shared {
-                let (shared, cleaned_there) = shared.unwrap();
+                let (shared, cleaned_there) = shared.expect("no process fails");
                 prop_assert_eq!((shared.told(), cleaned_there), (expected.own().told(), cleaned));
             }
         }

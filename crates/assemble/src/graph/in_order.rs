@@ -12,7 +12,7 @@ use gyrase_work::{in_parallel, run_of};
 use super::nodes::Pieces;
 use crate::among::Among;
 use crate::numbering::Numbering;
-use crate::unitigs::records::{append_bases, put_slice, take_bytes, take_number};
+use crate::unitigs::records::{append_bases, put_slice, take_number};
 use crate::{BaseSlice, Error};
 
 /// Words by which sequences of one length are told apart: more are equal in few, and these are in
@@ -87,10 +87,15 @@ impl OrderedRuns {
     /// Collective.
     fn of(keys: &[Key], among: &Among) -> Result<OrderedRuns, Error> {
         let peer = among.world.peer();
-        let borders = borders(samples(keys, among)?, RUNS * peer.ranks as u64);
-        let borders = borders.iter().flat_map(to_bytes).collect();
-        let borders = among.world.broadcast(0, borders)?;
-        let mut borders: Vec<Key> = borders.as_chunks().0.iter().map(of_bytes).collect();
+        let mut told = Vec::new();
+        for border in borders(samples(keys, among)?, RUNS * peer.ranks as u64) {
+            put(&border, &mut told);
+        }
+        let told = among.world.broadcast(0, told)?;
+        let (mut from, mut borders) = (&told[..], Vec::new());
+        while !from.is_empty() {
+            borders.push(take(&mut from));
+        }
         // What is longer than a run is several of them.
         let sizes = borders.chunk_by(|one, next| one == next);
         let sizes: Vec<u64> = sizes.map(|equal| equal.len() as u64).chain([1]).collect();
@@ -115,25 +120,16 @@ impl OrderedRuns {
     }
 }
 
-/// Bytes of a key.
-const KEY: usize = 8 * (1 + WORDS);
-
-/// A key as it travels.
-fn to_bytes(key: &Key) -> [u8; KEY] {
-    let mut bytes = [0; KEY];
+/// Appends a key to what one process sends to another.
+fn put(key: &Key, bytes: &mut Vec<u8>) {
     let numbers = [key.0.0].into_iter().chain(key.1);
-    let places = bytes.as_chunks_mut().0.iter_mut();
-    places
-        .zip(numbers)
-        .for_each(|(place, number)| *place = number.to_le_bytes());
-    bytes
+    bytes.extend(numbers.flat_map(u64::to_le_bytes));
 }
 
-/// What [`to_bytes`] made.
-fn of_bytes(bytes: &[u8; KEY]) -> Key {
-    let number = |at: usize| u64::from_le_bytes(bytes.as_chunks().0[at]);
-    let words = std::array::from_fn(|word| number(1 + word));
-    (Reverse(number(0)), words)
+/// Takes one from the front.
+fn take(from: &mut &[u8]) -> Key {
+    let length = take_number(from);
+    (Reverse(length), std::array::from_fn(|_| take_number(from)))
 }
 
 /// The last key of each of so many runs but the last, where samples are in their order.
@@ -162,7 +158,7 @@ fn samples(keys: &[Key], among: &Among) -> Result<Vec<(Key, u64)>, Error> {
     for (number, key) in own.iter().enumerate() {
         seen += weight(key);
         if seen * SAMPLES >= all || number + 1 == own.len() {
-            sample.extend(to_bytes(key));
+            put(key, &mut sample);
             sample.extend(seen.to_le_bytes());
             seen = 0;
         }
@@ -170,7 +166,7 @@ fn samples(keys: &[Key], among: &Among) -> Result<Vec<(Key, u64)>, Error> {
     let mut samples = Vec::new();
     for mut from in among.world.gather(sample)?.iter().map(Vec::as_slice) {
         while !from.is_empty() {
-            samples.push((of_bytes(&take_bytes(&mut from)), take_number(&mut from)));
+            samples.push((take(&mut from), take_number(&mut from)));
         }
     }
     samples.sort_unstable();

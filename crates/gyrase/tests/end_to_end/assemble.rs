@@ -133,7 +133,7 @@ fn a_killed_run_and_a_full_disk_leave_nothing_that_looks_whole() {
         let mut child = place.command(&args).spawn().unwrap();
         std::thread::sleep(whole * moment / 5);
         child.kill().unwrap();
-        child.wait().unwrap();
+        child.wait().expect("it was started");
         // It may have been over, or about to end.
         let is_there = place.path("asm").exists();
         assert!(!is_there || read() == expected, "moment {moment}");
