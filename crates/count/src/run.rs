@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gyrase_fabric::{
     Alone, Combining, Drain, FabricOptions, LocalPartitions, Owners, Partitioning, Peer, Place,
-    SpillFolder, World,
+    SpillFolder, World, all_to_all,
 };
 use gyrase_fastx::{Inputs, Options};
 use gyrase_files::OutputFile;
@@ -506,8 +506,8 @@ impl Run<'_> {
     ) -> Result<(), Error> {
         let world = self.world;
         let sum = |numbers: &[u64]| Ok::<_, Error>(world.sum(numbers)?);
-        let gather = |ends| Ok(world.gather(ends)?);
-        let lay_out = || writer.lay_out(sum, gather);
+        let exchange = |ends| Ok(all_to_all(world, ends)?);
+        let lay_out = || writer.lay_out(world.ranks(), sum, exchange);
         let layout = Layout {
             lay_out,
             abandon: || writer.abandon(),

@@ -17,8 +17,8 @@
 //!
 //! The processes may be on machines that mount a network file system, and such a machine sends
 //! whole pages back: two of them must not write into one page. So each process writes those blocks
-//! (64 KiB, aligned) that are its own from the first byte to the last, and sends the ends of its
-//! segments to the first process, which writes all other blocks. That is two blocks a segment at
+//! (64 KiB, aligned) that are its own from the first byte to the last. The other blocks are dealt,
+//! and it sends the ends of its segments to those that write them. That is two blocks a segment at
 //! most, whatever the number of processes. Before the file takes its name every process reads a
 //! part of it back ([`OrderedFile::check`]).
 //!

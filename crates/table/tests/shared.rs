@@ -74,24 +74,21 @@ impl Job<'_> {
     }
 }
 
-/// Sums lists of numbers of all ranks, and gathers bytes.
+/// Sums lists of numbers of all ranks, and hands bytes over.
 struct Together {
     all: Barrier,
     sum: Mutex<Vec<u64>>,
-    bytes: Mutex<Vec<Vec<u8>>>,
+    messages: Mutex<Vec<Vec<Vec<u8>>>>,
 }
 
 impl Together {
-    fn gather(&self, rank: usize, bytes: Vec<u8>) -> Result<Vec<Vec<u8>>, GykError> {
-        self.bytes.lock().unwrap()[rank] = bytes;
+    fn all_to_all(&self, rank: usize, bytes: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, GykError> {
+        self.messages.lock().unwrap()[rank] = bytes;
         self.all.wait();
-        let all = if rank == 0 {
-            self.bytes.lock().unwrap().clone()
-        } else {
-            Vec::new()
-        };
+        let to_this = |all: &Vec<Vec<u8>>| all[rank].clone();
+        let came = self.messages.lock().unwrap().iter().map(to_this).collect();
         self.all.wait();
-        Ok(all)
+        Ok(came)
     }
 
     fn sum(&self, numbers: &[u64]) -> Result<Vec<u64>, GykError> {
@@ -123,15 +120,15 @@ fn write_all<const W: usize>(mut writers: Vec<Writer>, rows: &Rows<W>, job: &Job
     let together = Together {
         all: Barrier::new(job.ranks),
         sum: Mutex::default(),
-        bytes: Mutex::new(vec![Vec::new(); job.ranks]),
+        messages: Mutex::new(vec![Vec::new(); job.ranks]),
     };
     std::thread::scope(|scope| {
         for (rank, writer) in writers.iter().enumerate() {
             let together = &together;
-            let gather = move |bytes| together.gather(rank, bytes);
+            let all_to_all = move |bytes| together.all_to_all(rank, bytes);
             scope.spawn(move || {
                 writer
-                    .lay_out(|numbers| together.sum(numbers), gather)
+                    .lay_out(job.ranks, |numbers| together.sum(numbers), all_to_all)
                     .unwrap()
             });
             scope.spawn(move || write_bins(writer, rows, job.place(rank)));
@@ -245,7 +242,7 @@ fn what_the_file_system_garbled_is_noticed() {
         &bins(shape, &kmers::<1>(shape, 20_000, 5)),
         job.place(0),
     );
-    writer.lay_out(alone, |ends| Ok(vec![ends])).unwrap();
+    writer.lay_out(1, alone, Ok).unwrap();
     writer.settle().unwrap();
     let partial = OutputFile::partial(path).unwrap();
     let mut bytes = std::fs::read(&partial).unwrap();
@@ -288,7 +285,7 @@ fn nothing_appears_when_one_of_them_fails() {
         "{outcome:?}"
     );
     second.abandon();
-    let laid_out = second.lay_out(alone, |ends| Ok(vec![ends]));
+    let laid_out = second.lay_out(2, alone, Ok);
     assert!(
         matches!(laid_out, Err(GykError::Abandoned { .. })),
         "{laid_out:?}"
@@ -299,7 +296,7 @@ fn nothing_appears_when_one_of_them_fails() {
     late.open().unwrap();
     drop(first);
     write_bins(&late, &rows, job.place(1));
-    late.lay_out(alone, |ends| Ok(vec![ends])).unwrap();
+    late.lay_out(2, alone, Ok).unwrap();
     late.settle().unwrap();
     drop(late);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -323,7 +320,7 @@ fn who_counts_for_one_that_cannot_lay_out_is_told() {
         .for_each(|bin| write_bin(&first, bin, &rows[bin]).unwrap());
     let elsewhere = |_: &[u64]| Err(GykError::Spill(FabricError::Elsewhere));
     assert!(matches!(
-        first.lay_out(elsewhere, |_| Ok(Vec::new())),
+        first.lay_out(2, elsewhere, Ok),
         Err(GykError::Spill(FabricError::Elsewhere))
     ));
     assert!(matches!(
@@ -355,10 +352,7 @@ fn who_does_not_see_the_file_says_so() {
         .owned()
         .for_each(|bin| late.write_bin(bin, &[], &[]).unwrap());
     // Gone with a process that failed, of which the others hear in the same call.
-    let failed = late.lay_out(
-        |_| Err(GykError::Spill(FabricError::Elsewhere)),
-        |_| Ok(Vec::new()),
-    );
+    let failed = late.lay_out(2, |_| Err(GykError::Spill(FabricError::Elsewhere)), Ok);
     assert!(
         matches!(failed, Err(GykError::Spill(FabricError::Elsewhere))),
         "{failed:?}"
@@ -367,10 +361,7 @@ fn who_does_not_see_the_file_says_so() {
     job.place(1)
         .owned()
         .for_each(|bin| late.write_bin(bin, &[], &[]).unwrap());
-    let missing = late
-        .lay_out(alone, |ends| Ok(vec![ends]))
-        .unwrap_err()
-        .to_string();
+    let missing = late.lay_out(2, alone, Ok).unwrap_err().to_string();
     assert!(
         missing.contains("all machines of the job share"),
         "{missing}"

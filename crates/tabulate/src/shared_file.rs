@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gyrase_fabric::{FabricError, Finished, World};
+use gyrase_fabric::{FabricError, Finished, World, all_to_all};
 use gyrase_files::{OrderedError, OrderedFile, OutputError, OutputFile, OwnSegments};
 
 /// A file that was begun by the first process, and that the others know.
@@ -78,8 +78,9 @@ where
 {
     if world.ranks() > 1 {
         file.lay_out::<E>(
+            world.ranks(),
             |numbers| Ok(world.sum(numbers)?),
-            |bytes| Ok(world.gather(bytes)?),
+            |ends| Ok(all_to_all(world, ends)?),
         )?;
         file.settle()?;
         // All have settled: what others wrote is on the disk.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gyrase_fabric::{Drain, FabricError, World};
+use gyrase_fabric::{Drain, FabricError, World, all_to_all};
 use gyrase_table::gydb::{GydbError, Location, MAX_COUNT, Writer};
 use gyrase_tabulate::{Layout, Partition, Worker, reduce};
 use gyrase_work::Progress;
@@ -112,8 +112,8 @@ fn lay_out_meanwhile(
     sort: impl FnOnce() -> Result<(), BuildError>,
 ) -> Result<(), BuildError> {
     let sum = |numbers: &[u64]| Ok::<_, BuildError>(world.sum(numbers)?);
-    let gather = |ends| Ok(world.gather(ends)?);
-    let lay_out = || writer.lay_out(sum, gather);
+    let exchange = |ends| Ok(all_to_all(world, ends)?);
+    let lay_out = || writer.lay_out(world.ranks(), sum, exchange);
     let layout = Layout {
         lay_out,
         abandon: || writer.abandon(),

@@ -3,13 +3,15 @@
 //! A machine that mounts a network file system keeps pages of it and sends them back whole. Where
 //! two machines write into one page, the one that sends last puts back what was there before the
 //! other wrote, and nobody is told. Parallel file systems lock stripes instead, and two writers of
-//! one stripe take turns. So a file is divided into blocks, and each is written by one process: by
-//! the one that has all its bytes, or else by the first process, to which the others send theirs.
+//! one stripe take turns. So a file is divided into blocks, and each is written by one process. The
+//! one that has all bytes of a block writes it. The others are dealt by their numbers, and who has
+//! bytes of one sends them to its process. A block that has bytes before or behind those that are
+//! laid out now, as of the head and the tail, is the first process's.
 //!
 //! ```text
-//! block       |     0     |     1     |     2     |     3     |     4     |
-//! segments    head|  0, of process 1      |1, of 2      | 2, of process 1 |
-//! written by  | process 0 | process 1 | process 0 | process 0 | process 1 |
+//! block       |     0     |     1     |     2     |     3     |     4     |     5     |
+//! segments    head|  0, of process 1      |1, of 2      | 2, of process 1     |3, of 2|tail
+//! written by  | process 0 | process 1 | process 2 | process 0 | process 1 | process 0 |
 //! ```
 
 use std::fs::File;
@@ -40,18 +42,44 @@ pub(super) fn whole_blocks(range: &Range<u64>) -> Range<u64> {
     }
 }
 
-/// Bytes that the first process is to write, each with its offset in the file.
-#[derive(Debug, Default)]
+/// Bytes of blocks that no process has all bytes of, each with its offset in the file.
+#[derive(Debug)]
 pub(super) struct Ends {
-    encoded: Vec<u8>,
+    /// What is laid out now.
+    laid_out: Range<u64>,
+    /// What each process is to write.
+    encoded: Vec<Vec<u8>>,
 }
 
 impl Ends {
-    fn add(&mut self, offset: u64, bytes: &[u8]) {
-        if !bytes.is_empty() {
-            self.encoded.extend(offset.to_le_bytes());
-            self.encoded.extend((bytes.len() as u64).to_le_bytes());
-            self.encoded.extend(bytes);
+    /// Without any yet, of a part of the file that so many processes lay out.
+    pub(super) fn of(laid_out: Range<u64>, ranks: usize) -> Ends {
+        Ends {
+            laid_out,
+            encoded: vec![Vec::new(); ranks],
+        }
+    }
+
+    fn add(&mut self, mut offset: u64, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let left = (BLOCK - offset % BLOCK) as usize;
+            let (piece, rest) = bytes.split_at(left.min(bytes.len()));
+            let rank = self.writer(offset / BLOCK);
+            let encoded = &mut self.encoded[rank];
+            encoded.extend(offset.to_le_bytes());
+            encoded.extend((piece.len() as u64).to_le_bytes());
+            encoded.extend(piece);
+            offset += piece.len() as u64;
+            bytes = rest;
+        }
+    }
+
+    /// The process that writes a block.
+    fn writer(&self, block: u64) -> usize {
+        let (start, end) = (block * BLOCK, (block + 1) * BLOCK);
+        match self.laid_out.start <= start && end <= self.laid_out.end {
+            true => (block % self.encoded.len() as u64) as usize,
+            false => 0,
         }
     }
 
@@ -71,13 +99,13 @@ impl Ends {
         file.write_all_at(&bytes[start..end], offset + start as u64)
     }
 
-    /// What is sent to the first process.
-    pub(super) fn into_bytes(self) -> Vec<u8> {
+    /// What is sent to each process.
+    pub(super) fn into_messages(self) -> Vec<Vec<u8>> {
         self.encoded
     }
 }
 
-/// Writes what all processes sent, in the order of the file.
+/// Writes what all processes sent to this one, in the order of the file.
 pub(super) fn write_ends(file: &File, sent: &[Vec<u8>]) -> io::Result<()> {
     let mut ends: Vec<(u64, &[u8])> = sent.iter().flat_map(|sent| decoded(sent)).collect();
     ends.sort_unstable_by_key(|end| end.0);
@@ -127,34 +155,56 @@ mod tests {
 
     #[test]
     fn blocks_and_ends_make_the_file() {
-        let bytes: Vec<u8> = (0..5 * BLOCK).map(|at| ((at * at) >> 7) as u8).collect();
+        let bytes: Vec<u8> = (0..9 * BLOCK).map(|at| ((at * at) >> 7) as u8).collect();
         let borders = [100, 5000, 70_000, 70_001, 70_001, 3 * BLOCK, 5 * BLOCK - 9];
-        let (own, file) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
-        let mut sent = Vec::new();
-        for range in borders.windows(2).map(|pair| pair[0]..pair[1]) {
-            let mut ends = Ends::default();
-            let blocks = whole_blocks(&range);
-            // As it comes from a file: in parts.
-            for start in range.clone().step_by(40_000) {
-                let part = &bytes[start as usize..range.end.min(start + 40_000) as usize];
-                ends.write_blocks(&own, part, start, &blocks).unwrap();
-                ends.write_blocks(&file, part, start, &blocks).unwrap();
+        let waves = [
+            &borders[..],
+            &[5 * BLOCK - 9, 5 * BLOCK + 7, 8 * BLOCK + 300],
+        ];
+        for ranks in [1, 2, 3, 5] {
+            // What each process wrote, as a file of its own.
+            let mut files: Vec<File> = (0..ranks).map(|_| tempfile::tempfile().unwrap()).collect();
+            for wave in waves {
+                let mut messages = vec![Vec::new(); ranks];
+                for (number, range) in wave.windows(2).map(|pair| pair[0]..pair[1]).enumerate() {
+                    let mut ends = Ends::of(wave[0]..wave[wave.len() - 1], ranks);
+                    let blocks = whole_blocks(&range);
+                    // As it comes from a file: in parts.
+                    for start in range.clone().step_by(40_000) {
+                        let part = &bytes[start as usize..range.end.min(start + 40_000) as usize];
+                        let own = &files[number % ranks];
+                        ends.write_blocks(own, part, start, &blocks).unwrap();
+                    }
+                    for (sent, message) in ends.into_messages().into_iter().zip(&mut messages) {
+                        message.insert(0, sent);
+                    }
+                }
+                for (own, sent) in files.iter().zip(&messages) {
+                    write_ends(own, sent).unwrap();
+                }
             }
-            sent.push(ends.into_bytes());
+            let written = files.iter_mut().map(|file| {
+                let mut read = vec![0; bytes.len()];
+                let length = file.metadata().unwrap().len() as usize;
+                file.read_exact_at(&mut read[..length], 0).unwrap();
+                read
+            });
+            let written: Vec<Vec<u8>> = written.collect();
+            for block in 0..=8 {
+                let here = (block * BLOCK).max(100)..(8 * BLOCK + 300).min((block + 1) * BLOCK);
+                let here = here.start as usize..here.end as usize;
+                let has_some = |one: &&Vec<u8>| one[here.clone()].iter().any(|&byte| byte != 0);
+                let writers: Vec<&Vec<u8>> = written.iter().filter(has_some).collect();
+                let [writer] = writers[..] else {
+                    panic!("{} of {ranks} wrote to block {block}", writers.len());
+                };
+                assert!(writer[here.clone()] == bytes[here]);
+            }
+            // The first has what is before and behind all, and what two waves have.
+            for (block, rank) in [(0, 0), (1, 1 % ranks), (4, 0), (8, 0)] {
+                let at = (block * BLOCK) as usize + 200;
+                assert_eq!(written[rank][at], bytes[at], "block {block}");
+            }
         }
-        sent.reverse();
-        write_ends(&file, &sent).unwrap();
-        let read = |file: &File| {
-            let mut read = vec![0; file.metadata().unwrap().len() as usize];
-            file.read_exact_at(&mut read, 0).unwrap();
-            read
-        };
-        let last = borders[borders.len() - 1] as usize;
-        assert!(read(&file)[100..] == bytes[100..last]);
-        let own = read(&own);
-        assert_eq!(own.len() as u64, 4 * BLOCK, "nobody writes a block in part");
-        assert!(own[..2 * BLOCK as usize].iter().all(|&byte| byte == 0));
-        // The sums of both copies were sent.
-        assert!(own[2 * BLOCK as usize..] == bytes[2 * BLOCK as usize..4 * BLOCK as usize]);
     }
 }

@@ -329,7 +329,7 @@ impl<S: Spill> Aside<S> {
         Ok(None)
     }
 
-    /// Writes what processes sent to the first one.
+    /// Writes what processes sent to this one.
     pub(super) fn write_ends(&self, sent: &[Vec<u8>]) -> io::Result<()> {
         write_ends(&self.shared().file, sent)
     }

@@ -12,19 +12,20 @@ use super::wave::WAVE;
 impl<T, S: Spill> OrderedFile<T, S> {
     /// What one thread of every process does that gives the segments of all processes their
     /// offsets, as they are finished, and writes those of this one there. Segments go by in waves
-    /// of the same segments in every process; `sum` sums each number of a list over the processes,
-    /// and `gather` gives the first process what each gave, and the others nothing.
+    /// of the same segments in every process; `sum` sums each number of a list over the `ranks`
+    /// processes, and `all_to_all` takes bytes for each process and returns those of each for this.
     ///
     /// # Errors
-    /// Those of `sum` and `gather`, or when the file cannot be opened or written:
+    /// Those of `sum` and `all_to_all`, or when the file cannot be opened or written:
     /// [`OrderedFile::abandon`] was called then. [`OrderedError::Abandoned`] when another thread
     /// did.
     pub fn lay_out<E: From<OrderedError<S::Error>>>(
         &self,
+        ranks: usize,
         sum: impl Fn(&[u64]) -> Result<Vec<u64>, E>,
-        gather: impl Fn(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
+        all_to_all: impl Fn(Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<(), E> {
-        let laid_out = self.lay_out_waves(sum, gather);
+        let laid_out = self.lay_out_waves(ranks, sum, all_to_all);
         if laid_out.is_err() {
             self.abandon();
         }
@@ -33,8 +34,9 @@ impl<T, S: Spill> OrderedFile<T, S> {
 
     fn lay_out_waves<E: From<OrderedError<S::Error>>>(
         &self,
+        ranks: usize,
         sum: impl Fn(&[u64]) -> Result<Vec<u64>, E>,
-        gather: impl Fn(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
+        all_to_all: impl Fn(Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<(), E> {
         let mut opened = self.to.open();
         for start in (0..self.all).step_by(WAVE) {
@@ -42,7 +44,7 @@ impl<T, S: Spill> OrderedFile<T, S> {
             let known = sum(&self.finished_in(&wave)?)?;
             // Not before: the file may be gone with a process that failed, of which `sum` tells.
             std::mem::replace(&mut opened, Ok(()))?;
-            let sent = gather(self.write_wave(&wave, &known)?)?;
+            let sent = all_to_all(self.write_wave(&wave, &known, ranks)?)?;
             self.aside()
                 .write_ends(&sent)
                 .map_err(|source| self.to.error(source))?;
@@ -81,16 +83,17 @@ impl<T, S: Spill> OrderedFile<T, S> {
             .map_err(|_| self.abandoned())
     }
 
-    /// Writes what this process is to write of a wave; what it is to send.
+    /// Writes what this process has of whole blocks of a wave; what it is to send to each.
     fn write_wave(
         &self,
         wave: &Range<usize>,
         known: &[u64],
-    ) -> Result<Vec<u8>, OrderedError<S::Error>> {
+        ranks: usize,
+    ) -> Result<Vec<Vec<u8>>, OrderedError<S::Error>> {
         let (lengths, crcs) = known.split_at(wave.len());
         let offsets = self.laid_out().add(lengths, crcs);
         let own = self.own()[self.own_in(wave)].to_vec();
-        let mut ends = Ends::default();
+        let mut ends = Ends::of(offsets[0]..offsets[wave.len()], ranks);
         for run in own.chunk_by(|a, b| a + 1 == *b) {
             let at = run[0] - wave.start;
             let blocks = whole_blocks(&(offsets[at]..offsets[at + run.len()]));
@@ -98,7 +101,7 @@ impl<T, S: Spill> OrderedFile<T, S> {
                 self.write_blocks(number, offsets[number - wave.start], &blocks, &mut ends)?;
             }
         }
-        Ok(ends.into_bytes())
+        Ok(ends.into_messages())
     }
 
     /// Moves a segment that is aside to its offset in the file.

@@ -5,7 +5,7 @@ use super::blocks::BLOCK;
 /// Segments that are laid out together.
 pub(super) const WAVE: usize = 128;
 
-/// Bytes that all processes together send to the first one in a wave at most.
+/// Bytes that all processes together send to one in a wave at most.
 pub(super) const SENT: usize = WAVE * 2 * BLOCK as usize;
 
 /// What every process knows of the segments of all.

@@ -59,16 +59,18 @@ impl Writer {
     /// places: [`OrderedFile::lay_out`] has the rest.
     ///
     /// # Errors
-    /// Those of `sum` and `gather`, or when the file cannot be written: [`Writer::abandon`] was
+    /// Those of `sum` and `all_to_all`, or when the file cannot be written: [`Writer::abandon`] was
     /// called then. [`GydbError::Abandoned`] when another thread did.
     pub fn lay_out<E: From<GydbError>>(
         &self,
+        ranks: usize,
         sum: impl Fn(&[u64]) -> Result<Vec<u64>, E>,
-        gather: impl Fn(Vec<u8>) -> Result<Vec<Vec<u8>>, E>,
+        all_to_all: impl Fn(Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, E>,
     ) -> Result<(), E> {
         let laid_out = self.shared().lay_out(
+            ranks,
             |numbers| sum(numbers).map_err(Failed::Elsewhere),
-            |bytes| gather(bytes).map_err(Failed::Elsewhere),
+            |bytes| all_to_all(bytes).map_err(Failed::Elsewhere),
         );
         laid_out.map_err(|failed| match failed {
             Failed::Here(error) => error.into(),
