@@ -1,6 +1,7 @@
 //! How much sequence inputs hold, before they are read.
 
 use gyrase_fastx::{Compression, Format, Input, MeasuredStart};
+use gyrase_work::tasks_at_once;
 
 /// A figure that is known between two bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,17 +75,13 @@ const INFLATING: u64 = 5 << 19;
 const BZIP2: u64 = 15 << 19;
 const ZSTD: u64 = 3 << 20;
 
-/// Bytes of the batches of reads, or of pairs, that a thread has in hand; and of those that wait
-/// for their turn, of which a longer run once has more.
-const BATCHES: [u64; 2] = [5 << 19, 7 << 18];
-const BATCHES_OF_PAIRS: [u64; 2] = [13 << 19, 7 << 19];
+/// Bytes of a batch of reads, or of pairs, with what is made of it.
+const BATCH: u64 = 3 << 19;
+const BATCH_OF_PAIRS: u64 = 13 << 18;
 /// Bytes that the second file of pairs takes.
 const SECOND: u64 = 2 << 20;
 /// Bytes of a plain file that several threads fetch before they are asked for.
 const AHEAD: u64 = 5 << 19;
-/// Of so much text as much waits as a byte: of plain text, and of that which comes slower since it
-/// is decompressed.
-const WAITING_PART: [u64; 2] = [16, 32];
 /// Bytes by which the batches in hand are smaller where reads are decompressed.
 const SLOWER: u64 = 3 << 19;
 
@@ -176,7 +173,8 @@ pub fn decompressing(
 /// Bytes of memory for reads that pass through threads and leave in their order, as measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Passing {
-    /// The batches that are read, worked on, and wait for their turn.
+    /// The batches that are read, worked on, and wait for their turn, where these are as many as
+    /// may be: on a machine that does much else, or where the answers are taken slowly.
     pub batches: u64,
     /// What decompresses them.
     pub inflating: u64,
@@ -191,19 +189,14 @@ pub fn passing(
     threads: usize,
 ) -> Passing {
     let files = if paired { 2 } else { 1 };
-    let each = if paired { BATCHES_OF_PAIRS } else { BATCHES };
-    let [in_hand, waiting] = each.map(|each| threads as u64 * each);
+    let each = if paired { BATCH_OF_PAIRS } else { BATCH };
     let plain = contents.inflated == 0.0;
     let ahead = if plain && threads > 1 { AHEAD } else { 0 };
-    let in_hand = in_hand + files as u64 * ahead;
+    let most = tasks_at_once(threads) as u64 * each + files as u64 * ahead;
     // Who reads little holds little of it.
     let held = match contents.bases.most {
-        Some(_) => {
-            let text = contents.text as u64;
-            let part = WAITING_PART[usize::from(!plain)];
-            in_hand.min(3 * text / 2) + waiting.min(text / part)
-        }
-        None => in_hand + waiting,
+        Some(_) => most.min(3 * contents.text as u64 / 2),
+        None => most,
     };
     let inflating = decompressing(inputs, contents, threads.max(files), u64::MAX);
     Passing {

@@ -8,9 +8,11 @@ use crate::in_parallel::spawn_worker;
 use crate::window::{Stops, Window};
 use crate::{Cancelled, Progress};
 
-/// Tasks of a window beside two for each thread: one that it works on, one that waits for those
-/// before it.
-const ON_THE_WAY: usize = 4;
+/// Tasks that [`in_order`] has taken and not emitted yet, at most: two for each thread, one that it
+/// works on and one that waits for those before it, one on the way, and the one that is emitted.
+pub const fn tasks_at_once(threads: usize) -> usize {
+    2 * threads + 2
+}
 
 /// What threads do at the same time for the tasks to come.
 pub type Fetching = Arc<dyn Fn() + Send + Sync>;
@@ -78,7 +80,8 @@ pub fn in_order<F: Feed, S, R: Default + Send, E: From<F::Error> + Send>(
     let through = Through {
         threads: vec![(); threads],
         begin: |()| start(),
-        length: 2 * threads + ON_THE_WAY,
+        // What is being emitted has left the window.
+        length: tasks_at_once(threads) - 1,
         ahead: || fetching.iter().for_each(|fetch| fetch()),
     };
     through.run(
@@ -430,8 +433,7 @@ mod tests {
         let emit = |_: &usize, _: &mut Vec<usize>| Ok::<_, Cancelled>(());
         let numbers = Numbers(0, 500);
         in_order(2, numbers, &Progress::default(), || (), work, emit).unwrap();
-        // One that is being emitted has left the window.
-        assert!(*all.lock().unwrap() <= 2 * 2 + ON_THE_WAY + 1);
+        assert!(*all.lock().unwrap() <= tasks_at_once(2));
     }
 
     #[test]

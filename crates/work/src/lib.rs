@@ -27,7 +27,7 @@ mod vectors;
 mod window;
 
 pub use arch::{give_back_pieces, give_back_what_is_freed, prefer_large_pages, prefetch};
-pub use in_order::{Checking, Feed, Fetching, in_order, in_order_ahead};
+pub use in_order::{Checking, Feed, Fetching, in_order, in_order_ahead, tasks_at_once};
 pub use in_parallel::{in_parallel, in_threads};
 pub use progress::{Cancelled, Progress, Stage};
 pub use runs::{run_of, runner};
