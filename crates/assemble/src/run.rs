@@ -231,11 +231,7 @@ impl Assembled {
         let with_strains = self.mixed.graph.as_ref();
         write::fasta(graph, style, least, outputs.contigs, among)?;
         scaffold::fasta(graph, scaffolds, style, least, outputs.scaffolds, among)?;
-        let nodes = match with_strains {
-            Some(graph) => &graph.outlines_at_first(world)?,
-            None => &self.contigs,
-        };
-        write::gfa(graph, with_strains, nodes, style, outputs.graph, among)?;
+        write::gfa(graph, with_strains, style, outputs.graph, among)?;
         folder.remove();
         Ok(())
     }

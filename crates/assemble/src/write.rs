@@ -5,22 +5,20 @@ mod lines;
 mod paths;
 mod sections;
 
-use std::ops::Range;
 use std::path::Path;
+
+use gyrase_fabric::FabricError;
 
 use crate::Error;
 use crate::among::Among;
 use crate::contig::{Contig, HeaderStyle};
-use crate::graph::{Outlines, SharedGraph, Way};
+use crate::graph::{Halo, SharedGraph, Way};
 use crate::numbering::Numbering;
 use lines::{letters, link, portions, segment};
 use paths::Paths;
 
 pub use lines::{cut, sign, wrapped};
 pub use sections::Sections;
-
-/// Nodes whose overlaps are.
-const LINKED: usize = 1 << 14;
 
 /// Writes the contigs of at least `least` bases as FASTA.
 ///
@@ -48,13 +46,12 @@ pub fn fasta(
 
 /// Writes all contigs and how they overlap as GFA 1: KC is the sum of the counts of the k-mers, DP
 /// how often each was seen. Where strains are left out of contigs, the graph with them is written,
-/// and contigs are paths through it. The first process has the `nodes` of what is written.
+/// and contigs are paths through it.
 ///
 /// Collective.
 pub fn gfa(
     contigs: &SharedGraph,
     with_strains: Option<&SharedGraph>,
-    nodes: &Outlines,
     style: HeaderStyle,
     path: &Path,
     among: &Among,
@@ -65,13 +62,10 @@ pub fn gfa(
         None => style.name(contig),
     };
     let (portions, numbering) = portions(graph, among.world)?;
-    let links: Vec<Range<usize>> = chunks(nodes.len()).collect();
+    let nodes = with_neighbours(graph, among)?;
     let paths = with_strains.map(|graph| Paths::of(graph, contigs, style, among));
     let paths = paths.transpose()?;
-    let mut sections = Vec::from([
-        numbering,
-        Numbering::of_processes(among.world, links.len())?,
-    ]);
+    let mut sections = Vec::from([numbering.clone(), numbering]);
     if let Some(paths) = &paths {
         let of_first = Numbering::of_processes(among.world, paths.links.len())?;
         sections.push(of_first);
@@ -84,15 +78,33 @@ pub fn gfa(
         }
     })?;
     file.write(1, among, |portion, text| {
-        let ways = links[portion].clone().map(Way::forward);
-        ways.flat_map(|way| [way, way.flipped()])
-            .for_each(|way| links_of(nodes, way, name, text));
+        let own = portions[portion].clone().map(Way::forward);
+        own.map(|own| graph.number(own))
+            .flat_map(|way| [way, way.flipped()])
+            .for_each(|way| links_of(&nodes, way, name, text));
     })?;
     if let Some(paths) = paths {
         file.put_all(2, paths.links)?;
         file.put_all(3, paths.lines)?;
     }
     file.publish(among)
+}
+
+/// The nodes of this process, and what follows them.
+///
+/// Collective.
+fn with_neighbours<'g>(graph: &'g SharedGraph, among: &Among) -> Result<Halo<'g>, FabricError> {
+    let mut nodes = Halo::of(graph);
+    let own = nodes.own();
+    nodes.seen(own, among.world, |nodes, &way| {
+        for &next in [way, way.flipped()]
+            .into_iter()
+            .flat_map(|way| nodes.next(way))
+        {
+            nodes.contig(next);
+        }
+    })?;
+    Ok(nodes)
 }
 
 /// Writes a node of this process.
@@ -112,21 +124,15 @@ fn segment_line(
 }
 
 /// Writes what follows a way.
-fn links_of(nodes: &Outlines, way: Way, name: impl Fn(&Contig) -> String, text: &mut Vec<u8>) {
+fn links_of(nodes: &Halo, way: Way, name: impl Fn(&Contig) -> String, text: &mut Vec<u8>) {
     for &next in nodes.next(way) {
         // Each overlap is there in both directions.
         if (next.flipped(), way.flipped()) < (way, next) {
             continue;
         }
-        let name = |way: Way| name(&nodes.contig(Way::forward(way.node())));
+        let name = |way: Way| name(&nodes.contig(way));
         text.extend_from_slice(link([way, next], nodes.k() - 1, name).as_bytes());
     }
-}
-
-/// Runs of so many nodes.
-fn chunks(nodes: usize) -> impl Iterator<Item = Range<usize>> {
-    let starts = (0..nodes).step_by(LINKED);
-    starts.map(move |from| from..(from + LINKED).min(nodes))
 }
 
 #[cfg(test)]
@@ -149,9 +155,8 @@ mod tests {
                 let among = Among::of_test_in(folder.path(), world, &progress);
                 let share = |graph: &Graph| SharedGraph::share_of(graph.clone(), world);
                 let (segments, contigs) = (share(segments)?, share(contigs)?);
-                let nodes = segments.outlines_at_first(world)?;
                 let style = HeaderStyle::Own;
-                gfa(&contigs, Some(&segments), &nodes, style, &path, &among)
+                gfa(&contigs, Some(&segments), style, &path, &among)
             });
             let written: Result<Vec<()>, Error> = written.into_iter().collect();
             written.expect("no process fails");

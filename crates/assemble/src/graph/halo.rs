@@ -5,6 +5,7 @@ use gyrase_fabric::{FabricError, World};
 use super::ghosts::Ghosts;
 use super::outline::Outline;
 use super::shared::SharedGraph;
+use crate::contig::Contig;
 use crate::unitigs::records::{put_slice, take_bases};
 use crate::way::Way;
 use crate::{BaseSlice, BaseString};
@@ -146,6 +147,13 @@ impl<'g> Halo<'g> {
     /// Bases of a node.
     pub fn length(&self, way: Way) -> usize {
         self.sizes(way).0
+    }
+
+    /// What headers tell of a node.
+    pub fn contig(&self, way: Way) -> Contig {
+        let way = Way::forward(way.node());
+        let next = [way, way.flipped()].map(|way| self.next(way));
+        Contig::of(way, self.k(), self.sizes(way), next)
     }
 
     /// k-mers of a node.
