@@ -50,21 +50,17 @@ pub fn filled<const W: usize>(
     let mut filled = Vec::new();
     loop {
         let share = open.len().div_ceil(among.threads).max(1);
-        let shares = open.chunks(share).collect();
-        let done = in_threads(shares, |ends: &[DeadEnd<W>]| {
-            let (mut filled, mut left) = (Vec::new(), Vec::new());
-            for end in ends {
-                let before = filled.len();
-                if end.fill(&around, &mut filled).is_none() {
-                    filled.truncate(before);
-                    left.push(end.clone());
-                }
-            }
-            (filled, left)
+        let shares = open.chunks_mut(share).collect();
+        let done = in_threads(shares, |ends: &mut [DeadEnd<W>]| {
+            let fill = |end: &mut DeadEnd<W>| {
+                let filled = end.fill(&around);
+                end.is_done = filled.is_some();
+                filled
+            };
+            ends.iter_mut().filter_map(fill).flatten().collect()
         });
-        let (more, left): (Vec<_>, Vec<_>) = done.into_iter().unzip();
-        filled.extend(more.concat());
-        open = left.concat();
+        filled.extend(done.into_iter().flat_map(Vec::into_iter));
+        open.retain(|end| !end.is_done);
         if !around.grows(among)? {
             break;
         }
@@ -85,7 +81,6 @@ fn rival_of(own: u64) -> u64 {
 }
 
 /// An end of the larger graph that nothing follows.
-#[derive(Clone)]
 struct DeadEnd<'g, const W: usize> {
     /// Its node.
     bases: BaseSlice<'g>,
@@ -93,6 +88,9 @@ struct DeadEnd<'g, const W: usize> {
     last: LargerKmer<W>,
     /// Of its node, in hundredths.
     depth: u64,
+    /// What is behind it, once that is looked for.
+    behind: Option<Box<Behind<W>>>,
+    is_done: bool,
 }
 
 /// The last k-mers of ways that nothing follows, as what is looked up.
@@ -132,34 +130,52 @@ fn dead_ends<'g, const W: usize>(
     among: &Among,
 ) -> Result<Vec<DeadEnd<'g, W>>, AssemblyError> {
     let (own, kmers) = (larger.own(), LastKmers::of(larger.own()));
-    let none = vec![Vec::new(); among.threads];
+    let none = (0..among.threads).map(|_| Vec::new()).collect();
     let found = walks.for_each(&kmers, "fill", none, |ends, number, codes, walk| {
         let way = kmers.ways[number];
         ends.push(DeadEnd {
             bases: own.bases(way),
             last: LargerKmer::new(kmer_of(codes), walk.steps().to_vec()),
             depth: own.count(way) * 100 / own.kmers(way),
+            behind: None,
+            is_done: false,
         });
         Ok(())
     })?;
-    Ok(found.concat())
+    Ok(found.into_iter().flatten().collect())
 }
 
 impl<const W: usize> DeadEnd<'_, W> {
-    /// Adds the k-mers behind it; nothing where not all that is around is known yet.
-    fn fill(&self, around: &Surroundings<W>, filled: &mut Vec<Kmer<W>>) -> Option<()> {
+    /// The k-mers behind it; nothing where not all that is around is known yet.
+    fn fill(&mut self, around: &Surroundings<W>) -> Option<Vec<Kmer<W>>> {
+        let behind = match self.behind.take() {
+            Some(behind) => Some(behind),
+            None => self.begun(around)?,
+        };
+        let passed = behind.map_or(Ok(Vec::new()), |behind| behind.passed(around));
+        passed.map_err(|behind| self.behind = Some(behind)).ok()
+    }
+
+    /// What is behind it, of which nothing is passed yet; nothing inside where nothing is to be
+    /// added.
+    fn begun(&self, around: &Surroundings<W>) -> Option<Option<Box<Behind<W>>>> {
         let mut strain = false;
         for step in self.last.steps().iter().filter(|_| around.is_mixed()) {
             strain |= around.is_side(step.way)?;
         }
         if !strain && !self.has_whole(around)? {
-            return Some(());
+            return Some(None);
+        }
+        let next = self.last.next(around)?;
+        let there = all(next.iter().map(|next| next.is_there(around)))?;
+        if there.contains(&true) {
+            return Some(None);
         }
         let rival = match around.is_mixed() && !strain {
             true => rival_of(self.depth),
             false => u64::MAX,
         };
-        fill(&self.last, rival, around, filled)
+        Some(Some(Box::new(Behind::of(&self.last, rival))))
     }
 
     /// Whether a whole node of the smaller graph is in it that has a k-mer: from the last k-mer
@@ -194,6 +210,139 @@ impl<const W: usize> DeadEnd<'_, W> {
     }
 }
 
+/// What is behind an end, as far as it is passed: depth first, with what has been passed. A k-mer
+/// stays where one behind it is there.
+#[derive(Clone)]
+struct Behind<const W: usize> {
+    /// The depth of what else may lead to where it leads, in hundredths.
+    rival: u64,
+    open: Vec<Ahead<W>>,
+    path: Vec<Kmer<W>>,
+    /// Of the path so many are filled already; the end itself is there.
+    reached: usize,
+    seen: HashSet<Kmer<W>, FixedState>,
+    filled: Vec<Kmer<W>>,
+}
+
+/// A k-mer that is to be passed.
+#[derive(Clone)]
+struct Ahead<const W: usize> {
+    kmer: LargerKmer<W>,
+    /// Those of the path before it.
+    before: usize,
+    /// Those of them, with it, of which is not known whether they are there.
+    unknown: usize,
+}
+
+/// One that is behind another.
+struct Next<const W: usize> {
+    kmer: LargerKmer<W>,
+    is_there: Option<bool>,
+    /// Whether what is before it is to be added: it is there, and hardly anything else leads to it.
+    is_reached: Option<bool>,
+}
+
+impl<const W: usize> Next<W> {
+    fn of(
+        kmer: LargerKmer<W>,
+        before: &LargerKmer<W>,
+        rival: u64,
+        around: &Surroundings<W>,
+    ) -> Next<W> {
+        let is_there = kmer.is_there(around);
+        let is_reached = match is_there {
+            Some(true) => rival_depth(before, &kmer, around).map(|depth| depth <= rival),
+            not => not,
+        };
+        Next {
+            kmer,
+            is_there,
+            is_reached,
+        }
+    }
+}
+
+impl<const W: usize> Behind<W> {
+    fn of(end: &LargerKmer<W>, rival: u64) -> Behind<W> {
+        let end = Ahead {
+            kmer: end.clone(),
+            before: 0,
+            unknown: 0,
+        };
+        Behind {
+            rival,
+            open: vec![end],
+            path: Vec::new(),
+            reached: 1,
+            seen: HashSet::default(),
+            filled: Vec::new(),
+        }
+    }
+
+    /// The k-mers that are to be added, or how far it got where something is not known yet. There
+    /// it goes on as if that were not there, so that what is behind it is asked for at once.
+    fn passed(mut self, around: &Surroundings<W>) -> Result<Vec<Kmer<W>>, Box<Behind<W>>> {
+        let (mut known, mut passed) = (None, self.seen.len());
+        while let Some(ahead) = self.open.pop() {
+            let behind = ahead.kmer.next(around).map(|next| {
+                let next = next.into_iter();
+                let next = next.map(|next| Next::of(next, &ahead.kmer, self.rival, around));
+                next.collect::<Vec<Next<W>>>()
+            });
+            let is_known = |next: &Vec<Next<W>>| next.iter().all(|next| next.is_reached.is_some());
+            if known.is_none() && !behind.as_ref().is_some_and(is_known) {
+                let mut so_far = self.clone();
+                so_far.open.push(ahead.clone());
+                known = Some(Box::new(so_far));
+            }
+            self.pass(&ahead, around.k());
+            for next in behind.into_iter().flatten() {
+                passed += usize::from(self.goes_on(next, ahead.unknown) == Some(0));
+            }
+            if self.seen.len() > MOST {
+                // Whatever is not known, so many k-mers are there.
+                return match known {
+                    Some(known) if passed <= MOST => Err(known),
+                    _ => Ok(Vec::new()),
+                };
+            }
+        }
+        known.map_or(Ok(self.filled), Err)
+    }
+
+    /// Passes a k-mer.
+    fn pass(&mut self, ahead: &Ahead<W>, k: usize) {
+        self.path.truncate(ahead.before);
+        self.reached = self.reached.min(self.path.len()).max(1);
+        self.path.push(ahead.kmer.kmer.canonical(k));
+    }
+
+    /// Goes on to what is behind the path, which has so many k-mers that are not known; where it is
+    /// passed next, how many there are with it.
+    fn goes_on(&mut self, next: Next<W>, unknown: usize) -> Option<usize> {
+        let Next {
+            kmer,
+            is_there,
+            is_reached,
+        } = next;
+        if is_reached == Some(true) {
+            let path = self.path.get(self.reached..).unwrap_or_default();
+            self.filled.extend(path);
+            self.reached = self.path.len();
+        }
+        let unknown = unknown + usize::from(is_there.is_none());
+        let is_passed = is_there != Some(true) && unknown <= AHEAD && self.seen.insert(kmer.kmer);
+        is_passed.then(|| {
+            self.open.push(Ahead {
+                kmer,
+                before: self.path.len(),
+                unknown,
+            });
+            unknown
+        })
+    }
+}
+
 /// The depth of what leads to `kmer` and does not begin as `before` does, in hundredths.
 fn rival_depth<const W: usize>(
     before: &LargerKmer<W>,
@@ -204,58 +353,4 @@ fn rival_depth<const W: usize>(
     let others = kmer.before(own, around)?;
     let depths = all(others.iter().map(|other| other.depth(around)))?;
     Some(depths.into_iter().flatten().max().unwrap_or(0))
-}
-
-/// Adds what is behind `end`, where nothing of it is there and something follows. Where something
-/// is not known yet, it goes on as if it were not there, so that what is behind that is asked for
-/// at once.
-fn fill<const W: usize>(
-    end: &LargerKmer<W>,
-    rival: u64,
-    around: &Surroundings<W>,
-    filled: &mut Vec<Kmer<W>>,
-) -> Option<()> {
-    let next = end.next(around)?;
-    let there = all(next.iter().map(|next| next.is_there(around)))?;
-    if there.contains(&true) {
-        return Some(());
-    }
-    let (before, mut is_known) = (filled.len(), true);
-    // Depth first, with what has been passed: a k-mer stays where one behind it is there.
-    let mut seen = HashSet::with_hasher(FixedState::default());
-    let (mut open, mut path) = (vec![(end.clone(), 0, 0)], Vec::new());
-    // Of the path so many are filled already; the end itself is there.
-    let (mut reached, mut passed) = (1, 0);
-    while let Some((at, depth, unknown)) = open.pop() {
-        path.truncate(depth);
-        reached = reached.min(path.len()).max(1);
-        path.push(at.kmer.canonical(around.k()));
-        let next = at.next(around);
-        is_known &= next.is_some();
-        for next in next.into_iter().flatten() {
-            match next.is_there(around) {
-                Some(true) => match rival_depth(&at, &next, around) {
-                    Some(depth) if depth <= rival => {
-                        filled.extend(&path[reached.min(path.len())..]);
-                        reached = path.len();
-                    }
-                    depth => is_known &= depth.is_some(),
-                },
-                there => {
-                    is_known &= there.is_some();
-                    let unknown = unknown + usize::from(there.is_none());
-                    if unknown <= AHEAD && seen.insert(next.kmer) {
-                        passed += usize::from(unknown == 0);
-                        open.push((next, path.len(), unknown));
-                    }
-                }
-            }
-        }
-        if seen.len() > MOST {
-            filled.truncate(before);
-            // Whatever is not known, so many k-mers are there.
-            return (passed > MOST).then_some(());
-        }
-    }
-    is_known.then_some(())
 }
