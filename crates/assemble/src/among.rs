@@ -156,29 +156,3 @@ impl Among<'_> {
         tell(self.world, all.iter().map(|&one| word(one)), hear)
     }
 }
-
-/// Two numbers as bytes.
-pub fn pair([one, other]: [u32; 2]) -> [u8; 8] {
-    (u64::from(one) | u64::from(other) << 32).to_le_bytes()
-}
-
-/// The numbers of [`pair`].
-pub fn unpair(bytes: [u8; 8]) -> [u32; 2] {
-    let both = u64::from_le_bytes(bytes);
-    [both as u32, (both >> 32) as u32]
-}
-
-/// Three numbers as bytes.
-pub fn three(numbers: [u32; 3]) -> [u8; 12] {
-    let mut bytes = [0; 12];
-    let places = bytes.as_chunks_mut().0.iter_mut();
-    places
-        .zip(numbers)
-        .for_each(|(place, number)| *place = number.to_le_bytes());
-    bytes
-}
-
-/// The numbers of [`three`].
-pub fn of_three(bytes: [u8; 12]) -> [u32; 3] {
-    std::array::from_fn(|number| u32::from_le_bytes(bytes.as_chunks().0[number]))
-}

@@ -6,10 +6,11 @@ use gyrase_kmer::{Kmer, mix};
 use gyrase_work::{in_threads, prefetch, run_of};
 
 use crate::Error;
-use crate::among::{Among, of_three, three};
+use crate::among::Among;
 use crate::graph::{SharedGraph, Way, kmer_of};
 use crate::minimizers::Scheme;
 use crate::places::{self, Places};
+use crate::unitigs::records::{of_three, three};
 
 /// Anchors that a process tells of at a time.
 const TOLD: usize = 1 << 16;

@@ -12,11 +12,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use gyrase_fabric::{Drain, Fabric, FabricError, Sender};
 use gyrase_kmer::with_words;
 
-use crate::among::{Among, of_three, three};
+use crate::among::Among;
 use crate::config::AssemblyError;
 use crate::graph::{Graph, Pieces, SharedGraph, Way, compact_among, shape_of};
 use crate::mercy::NEIGHBOURS;
 use crate::reads::ReadBlocks;
+use crate::unitigs::records::{of_three, three};
 use crate::walk::Step;
 use crate::walks::{Searched, Walks};
 

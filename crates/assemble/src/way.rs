@@ -1,5 +1,7 @@
 //! Nodes with a direction.
 
+use crate::unitigs::records::{pair, unpair};
+
 /// A node, read in one of its two directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Way(u32);
@@ -52,13 +54,12 @@ impl Way {
 
     /// Two as they travel.
     pub fn two_to_bytes([one, other]: [Way; 2]) -> [u8; 8] {
-        (u64::from(one.0) | u64::from(other.0) << 32).to_le_bytes()
+        pair([one.0, other.0])
     }
 
     /// What [`Way::two_to_bytes`] made.
     pub fn two_of_bytes(bytes: [u8; 8]) -> [Way; 2] {
-        let both = u64::from_le_bytes(bytes);
-        [both as u32, (both >> 32) as u32].map(Way)
+        unpair(bytes).map(Way)
     }
 
     /// A number for each way: twice that of the node, one more where it is read backward.

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use crate::unitigs::records::{take_bytes, take_number};
+use crate::unitigs::records::{put_varint, take_bytes, take_varint};
 use crate::way::Way;
 
 /// What follows a way: less than five ways, which go on with a base each.
@@ -34,8 +34,8 @@ impl Outline {
 
     /// Appends it to what one process sends to another.
     pub fn put(&self, bytes: &mut Vec<u8>) {
-        bytes.extend((self.length as u64).to_le_bytes());
-        bytes.extend(self.count.to_le_bytes());
+        put_varint(self.length as u64, bytes);
+        put_varint(self.count, bytes);
         for (next, in_degree) in self.next.iter().zip(self.in_degrees) {
             bytes.push(next.len() as u8 | in_degree << 4);
             for way in next {
@@ -46,7 +46,7 @@ impl Outline {
 
     /// Takes one from the front.
     pub fn take(from: &mut &[u8]) -> Outline {
-        let (length, count) = (take_number(from) as usize, take_number(from));
+        let (length, count) = (take_varint(from) as usize, take_varint(from));
         let mut outline = Outline {
             length,
             count,

@@ -8,8 +8,9 @@
 use std::mem::take;
 
 use super::pieces::{Beyond, MOST, Met, Pieces, Stretches};
+use super::records::{pair, unpair};
 use super::small::{Ends, Sums};
-use crate::among::{Among, pair, unpair};
+use crate::among::Among;
 use crate::numbering::Numbering;
 use crate::{BaseString, Error};
 

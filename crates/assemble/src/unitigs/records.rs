@@ -19,6 +19,55 @@ pub(crate) fn take_number(from: &mut &[u8]) -> u64 {
     u64::from_le_bytes(take_bytes(from))
 }
 
+/// Two numbers as bytes.
+pub(crate) fn pair([one, other]: [u32; 2]) -> [u8; 8] {
+    (u64::from(one) | u64::from(other) << 32).to_le_bytes()
+}
+
+/// The numbers of [`pair`].
+pub(crate) fn unpair(bytes: [u8; 8]) -> [u32; 2] {
+    let both = u64::from_le_bytes(bytes);
+    [both as u32, (both >> 32) as u32]
+}
+
+/// Three numbers as bytes.
+pub(crate) fn three(numbers: [u32; 3]) -> [u8; 12] {
+    let mut bytes = [0; 12];
+    let places = bytes.as_chunks_mut().0.iter_mut();
+    places
+        .zip(numbers)
+        .for_each(|(place, number)| *place = number.to_le_bytes());
+    bytes
+}
+
+/// The numbers of [`three`].
+pub(crate) fn of_three(bytes: [u8; 12]) -> [u32; 3] {
+    std::array::from_fn(|number| u32::from_le_bytes(bytes.as_chunks().0[number]))
+}
+
+/// Appends a number that is mostly small: seven bits to a byte, lowest first, and a bit where more
+/// follow (LEB128).
+pub(crate) fn put_varint(mut number: u64, record: &mut Vec<u8>) {
+    while number >= 0x80 {
+        record.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    record.push(number as u8);
+}
+
+/// Takes what [`put_varint`] appended from the front.
+pub(crate) fn take_varint(from: &mut &[u8]) -> u64 {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let [byte] = take_bytes(from);
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            break;
+        }
+    }
+    number
+}
+
 /// Appends how many bases there are, and the bases.
 pub(crate) fn put_bases(bases: &BaseString, record: &mut Vec<u8>) {
     put_slice(BaseSlice::whole(bases), record);
@@ -56,6 +105,18 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn numbers_are_taken_as_they_were_put(numbers: Vec<u64>, shift in 0..64) {
+            let numbers: Vec<u64> = numbers.into_iter().map(|number| number >> shift).collect();
+            let mut record = Vec::new();
+            numbers.iter().for_each(|&number| put_varint(number, &mut record));
+            let mut from = &record[..];
+            for number in numbers {
+                prop_assert_eq!(take_varint(&mut from), number);
+            }
+            prop_assert!(from.is_empty());
+        }
+
         #[test]
         fn bases_are_taken_as_they_were_put(
             codes in proptest::collection::vec(0..4_u8, 0..200),

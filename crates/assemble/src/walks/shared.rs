@@ -16,7 +16,7 @@ use gyrase_kmer::{Kmer, mix, with_words};
 use gyrase_work::{in_parallel, in_threads};
 
 use crate::Error;
-use crate::among::{Among, of_three, three};
+use crate::among::Among;
 use crate::anchors::{ANSWER, Anchors, Found, Sought, canonical};
 use crate::batches::{Batches, READS};
 use crate::config::AssemblyError;
@@ -24,6 +24,7 @@ use crate::graph::{SharedGraph, Way, shape_of};
 use crate::minimizers::Scheme;
 use crate::over_bins::over_bins;
 use crate::reads::{Block, NONE, ReadBlocks, pack, packed_bytes, unpack};
+use crate::unitigs::records::{of_three, three};
 use crate::walk::{Step, Walk};
 
 /// Reads that are unpacked at a time.

@@ -1,7 +1,7 @@
 //! What an end of a run sees of its chain.
 
-use crate::among::{pair, unpair};
 use crate::unitigs::glue::NONE;
+use crate::unitigs::records::{pair, unpair};
 
 /// What an end of a run sees of its chain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
