@@ -45,13 +45,29 @@ pub fn identified<'p>(files: impl IntoIterator<Item = (&'p Path, u64)>) -> Value
 
 /// The stages so far and what they took.
 pub fn stages(progress: &Progress) -> Value {
-    let stage = |stage: &Stage| {
-        json!({
-            "stage": stage.name, "seconds": seconds(stage.time),
-            "peak_memory_bytes": stage.peak_memory,
-        })
-    };
-    progress.stages().iter().map(stage).collect()
+    progress.stages().iter().map(of_stage).collect()
+}
+
+/// The same with stages of one name in one.
+pub fn stages_by_name(progress: &Progress) -> Value {
+    let mut all: Vec<Stage> = Vec::new();
+    for stage in progress.stages() {
+        match all.iter_mut().find(|one| one.name == stage.name) {
+            Some(one) => {
+                one.time += stage.time;
+                one.peak_memory = stage.peak_memory;
+            }
+            None => all.push(stage),
+        }
+    }
+    all.iter().map(of_stage).collect()
+}
+
+fn of_stage(stage: &Stage) -> Value {
+    json!({
+        "stage": stage.name, "seconds": seconds(stage.time),
+        "peak_memory_bytes": stage.peak_memory,
+    })
 }
 
 /// Milliseconds are all that a wall time is worth.

@@ -293,7 +293,7 @@ impl Session {
             "memory_bytes": self.memory,
             "bytes_sent": moved.as_ref().map(|moved| moved.bytes_sent),
             "bytes_received": moved.as_ref().map(|moved| moved.bytes_received),
-            "stages": report::stages(&self.progress),
+            "stages": report::stages_by_name(&self.progress),
             "peak_memory_bytes": machine::peak_memory(),
         })
     }
