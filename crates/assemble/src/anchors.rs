@@ -10,7 +10,7 @@ use crate::among::Among;
 use crate::graph::{SharedGraph, Way, kmer_of};
 use crate::minimizers::Scheme;
 use crate::places::{self, Places};
-use crate::unitigs::records::{of_three, three};
+use crate::records::{of_three, three};
 
 /// Anchors that a process tells of at a time.
 const TOLD: usize = 1 << 16;

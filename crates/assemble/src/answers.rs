@@ -1,7 +1,7 @@
 //! What other processes answered.
 //!
 //! Whoever comes to something that is not known gives up for now, or goes on elsewhere. What was
-//! missing is asked for together, and then all look again from the start.
+//! missing is asked for together, and then all look again.
 
 use std::collections::HashMap;
 use std::hash::Hash;

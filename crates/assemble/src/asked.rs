@@ -6,7 +6,7 @@ use crate::BaseString;
 use crate::among::Among;
 use crate::contig::Contig;
 use crate::graph::{Ghosts, Outline, SharedGraph, Way};
-use crate::unitigs::records::take_bases;
+use crate::records::take_bases;
 
 /// Nodes with their bases, by their numbers among those of all.
 pub struct AskedNodes {

@@ -13,9 +13,9 @@ use gyrase_tabulate::{KeptWork, clear_kept, spill_path};
 use crate::among::Among;
 use crate::config::{AssemblyError, Config};
 use crate::graph::{Pieces, SharedGraph, compact_among, shape_of};
+use crate::records::{put_bases, take_bases, take_number};
 use crate::solid::KmerDepth;
 use crate::stage::GraphStage;
-use crate::unitigs::records::{put_bases, take_bases, take_number};
 use crate::{BaseSlice, BaseString};
 
 numbers!(KmerDepth { least, peak });

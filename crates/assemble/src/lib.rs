@@ -65,6 +65,7 @@ mod pairs;
 mod places;
 mod plan;
 mod reads;
+mod records;
 mod rolling;
 mod run;
 mod scaffold;

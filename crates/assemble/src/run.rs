@@ -24,6 +24,7 @@ use crate::mercy::{Mercy, merciful};
 use crate::pairs::{PairJoins, resolve};
 use crate::plan::{count_config, fits, graph_bytes, plan, room_for_graph};
 use crate::reads::{Reads, folder as reads_folder};
+use crate::records::take_number;
 use crate::scaffold::{self, Scaffold, scaffolds};
 use crate::solid::{KmerDepth, first_k, lengths};
 use crate::stage::GraphStage;
@@ -31,7 +32,6 @@ use crate::statistics::Statistics;
 use crate::strains::{self, Alike, collapsed};
 use crate::supported::{AROUND, supported};
 use crate::together::summed;
-use crate::unitigs::records::take_number;
 use crate::unitigs::{Means, SharedUnitigs, SolidKmers, build};
 use crate::write;
 

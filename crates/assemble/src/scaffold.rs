@@ -12,7 +12,7 @@ use crate::contig::HeaderStyle;
 use crate::graph::{Outlines, SharedGraph, Way};
 use crate::numbering::Numbering;
 use crate::pairs::OpenJoin;
-use crate::unitigs::records::take_number;
+use crate::records::take_number;
 use crate::write::{Sections, cut, sign, wrapped};
 use crate::{BaseSlice, Error};
 

@@ -17,7 +17,7 @@ use crate::config::AssemblyError;
 use crate::graph::{Graph, Pieces, SharedGraph, Way, compact_among, shape_of};
 use crate::mercy::NEIGHBOURS;
 use crate::reads::ReadBlocks;
-use crate::unitigs::records::{of_three, three};
+use crate::records::{of_three, three};
 use crate::walk::Step;
 use crate::walks::{Searched, Walks};
 

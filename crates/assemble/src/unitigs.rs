@@ -33,7 +33,6 @@ mod linear;
 mod links;
 mod pieces;
 mod plan;
-pub(crate) mod records;
 mod rings;
 mod run;
 mod runs;

@@ -1,6 +1,6 @@
 //! Nodes with a direction.
 
-use crate::unitigs::records::{pair, unpair};
+use crate::records::{of_pair, pair};
 
 /// A node, read in one of its two directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,7 +59,7 @@ impl Way {
 
     /// What [`Way::two_to_bytes`] made.
     pub fn two_of_bytes(bytes: [u8; 8]) -> [Way; 2] {
-        unpair(bytes).map(Way)
+        of_pair(bytes).map(Way)
     }
 
     /// A number for each way: twice that of the node, one more where it is read backward.

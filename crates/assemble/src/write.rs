@@ -144,9 +144,9 @@ mod tests {
     use super::*;
     use crate::graph::{Graph, Pieces, compact};
 
-    /// The lines of a graph of segments and the contigs through it; any number of processes write
-    /// the same.
-    fn gfa_of(segments: &Graph, contigs: &Graph) -> Vec<String> {
+    /// The lines of contigs and perhaps of the graph of segments that they are paths through; any
+    /// number of processes write the same.
+    fn gfa_of(contigs: &Graph, segments: Option<&Graph>, style: HeaderStyle) -> Vec<String> {
         let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("graph.gfa");
         let text = |ranks: usize| {
@@ -154,9 +154,8 @@ mod tests {
                 let progress = Progress::default();
                 let among = Among::of_test_in(folder.path(), world, &progress);
                 let share = |graph: &Graph| SharedGraph::share_of(graph.clone(), world);
-                let (segments, contigs) = (share(segments)?, share(contigs)?);
-                let style = HeaderStyle::Own;
-                gfa(&contigs, Some(&segments), style, &path, &among)
+                let (contigs, segments) = (share(contigs)?, segments.map(share).transpose()?);
+                gfa(&contigs, segments.as_ref(), style, &path, &among)
             });
             let written: Result<Vec<()>, Error> = written.into_iter().collect();
             written.expect("no process fails");
@@ -187,7 +186,7 @@ mod tests {
         };
         // The second is shorter than two k-mers.
         let segments = graph(&[&genome[..150], &genome[139..175], &genome[160..]]);
-        let lines = gfa_of(&segments, &graph(&[&genome]));
+        let lines = gfa_of(&graph(&[&genome]), Some(&segments), HeaderStyle::Own);
         let paths = of_kind(&lines, 'P');
         let mut overlaps: Vec<&str> = paths[0][3].split(',').collect();
         overlaps.sort_unstable();
@@ -217,12 +216,24 @@ mod tests {
             let mut pieces = Pieces::default();
             pieces.push(&around(start), 9);
             pieces.push(&[&random(1000, 50), &around(start)[..k - 1]].concat(), 9);
-            let lines = gfa_of(&compact(k, &pieces, 1), &contigs);
+            let segments = compact(k, &pieces, 1);
+            let lines = gfa_of(&contigs, Some(&segments), HeaderStyle::Own);
             let paths = of_kind(&lines, 'P');
             let [one, other] = paths[0][2].split(',').collect::<Vec<_>>()[..] else {
                 panic!("{paths:?}");
             };
             assert_eq!((one, paths[0][3]), (other, "20M"));
+            // Names with lengths and coverage, which other processes tell of their nodes.
+            let lines = gfa_of(&segments, None, HeaderStyle::Spades);
+            let named = of_kind(&lines, 'S');
+            let is_named = |name: &str| named.iter().any(|segment| segment[1] == name);
+            let links = of_kind(&lines, 'L');
+            assert!(links.len() > 1);
+            assert!(
+                links
+                    .iter()
+                    .all(|link| is_named(link[1]) && is_named(link[3]))
+            );
         }
     }
 }

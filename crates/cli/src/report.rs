@@ -44,18 +44,18 @@ pub fn identified<'p>(files: impl IntoIterator<Item = (&'p Path, u64)>) -> Value
 }
 
 /// The stages so far and what they took.
-pub fn stages(progress: &Progress) -> Value {
+fn stages(progress: &Progress) -> Value {
     progress.stages().iter().map(of_stage).collect()
 }
 
-/// The same with stages of one name in one.
+/// The same for one of many processes: stages of one name in one.
 pub fn stages_by_name(progress: &Progress) -> Value {
     let mut all: Vec<Stage> = Vec::new();
     for stage in progress.stages() {
         match all.iter_mut().find(|one| one.name == stage.name) {
             Some(one) => {
                 one.time += stage.time;
-                one.peak_memory = stage.peak_memory;
+                one.peak_memory = one.peak_memory.max(stage.peak_memory);
             }
             None => all.push(stage),
         }
@@ -73,4 +73,23 @@ fn of_stage(stage: &Stage) -> Value {
 /// Milliseconds are all that a wall time is worth.
 fn seconds(time: Duration) -> f64 {
     (time.as_secs_f64() * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_process_each_stage_is_told_once() {
+        let progress = Progress::default();
+        for stage in ["read", "count", "read"] {
+            progress.start(stage, 0);
+        }
+        let names = |told: &Value| -> Vec<Value> {
+            let stages = told.as_array().expect("a list of stages").iter();
+            stages.map(|stage| stage["stage"].clone()).collect()
+        };
+        assert_eq!(names(&stages(&progress)), ["read", "count", "read"]);
+        assert_eq!(names(&stages_by_name(&progress)), ["read", "count"]);
+    }
 }

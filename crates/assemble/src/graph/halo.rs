@@ -6,7 +6,7 @@ use super::ghosts::Ghosts;
 use super::outline::Outline;
 use super::shared::SharedGraph;
 use crate::contig::Contig;
-use crate::unitigs::records::{put_slice, take_bases};
+use crate::records::{put_slice, take_bases};
 use crate::way::Way;
 use crate::{BaseSlice, BaseString};
 

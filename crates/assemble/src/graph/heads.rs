@@ -6,7 +6,7 @@ use std::ops::Range;
 use gyrase_fabric::{FabricError, World};
 
 use super::shared::SharedGraph;
-use crate::unitigs::records::{append_bases, put_slice};
+use crate::records::{append_bases, put_slice};
 use crate::way::Way;
 use crate::{BaseSlice, BaseString};
 

@@ -12,7 +12,7 @@ use gyrase_work::{in_parallel, run_of};
 use super::nodes::Pieces;
 use crate::among::Among;
 use crate::numbering::Numbering;
-use crate::unitigs::records::{append_bases, put_slice, take_number};
+use crate::records::{append_bases, put_slice, take_number};
 use crate::{BaseSlice, Error};
 
 /// Words by which sequences of one length are told apart: more are equal in few, and these are in

@@ -6,7 +6,7 @@ use gyrase_kmer::{Kmer, Shape};
 
 use super::outline::Outline;
 use super::outlines::Outlines;
-use crate::unitigs::records::put_slice;
+use crate::records::put_slice;
 use crate::way::Way;
 use crate::{BaseSlice, BaseString, Unitigs};
 

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use crate::unitigs::records::{put_varint, take_bytes, take_varint};
+use crate::records::{put_varint, take_bytes, take_varint};
 use crate::way::Way;
 
 /// What follows a way: less than five ways, which go on with a base each.

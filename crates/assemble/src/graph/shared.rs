@@ -14,7 +14,7 @@ use crate::among::Among;
 use crate::contig::Contig;
 use crate::meetings::{Edge, Overlap, Shared, meet};
 use crate::numbering::Numbering;
-use crate::unitigs::records::append_bases;
+use crate::records::append_bases;
 use crate::way::Way;
 use crate::{BaseString, Error};
 

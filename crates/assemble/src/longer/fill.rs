@@ -26,6 +26,9 @@ const MOST: usize = if cfg!(test) { 24 } else { 4096 };
 /// k-mers of one way on that are asked for at a time.
 const AHEAD: usize = if cfg!(test) { 2 } else { 16 };
 
+/// The part of the memory, as one in so many, for what is behind ends that wait for answers.
+const KEPT: u64 = if cfg!(test) { 1 << 12 } else { 4 };
+
 /// How often what was filled may be the beginning of more.
 pub const ROUNDS: usize = 3;
 
@@ -61,6 +64,7 @@ pub fn filled<const W: usize>(
         });
         filled.extend(done.into_iter().flat_map(Vec::into_iter));
         open.retain(|end| !end.is_done);
+        keep_within(among.memory / KEPT, &mut open);
         if !around.grows(among)? {
             break;
         }
@@ -69,6 +73,17 @@ pub fn filled<const W: usize>(
     filled.dedup();
     let filled = filled.into_iter().map(|kmer| (kmer, 0)).collect();
     Ok(counted(among, filled)?)
+}
+
+/// Forgets what is behind ends, where it takes more than so many bytes: these begin again.
+fn keep_within<const W: usize>(mut memory: u64, ends: &mut [DeadEnd<W>]) {
+    for kept in ends.iter_mut().map(|end| &mut end.behind) {
+        let bytes = kept.as_ref().map_or(0, |behind| behind.bytes());
+        match memory.checked_sub(bytes) {
+            Some(left) => memory = left,
+            None => *kept = None,
+        }
+    }
 }
 
 /// The depth of what else may lead to where an end of a mixed sample leads, from the depth of the
@@ -149,33 +164,32 @@ impl<const W: usize> DeadEnd<'_, W> {
     /// The k-mers behind it; nothing where not all that is around is known yet.
     fn fill(&mut self, around: &Surroundings<W>) -> Option<Vec<Kmer<W>>> {
         let behind = match self.behind.take() {
-            Some(behind) => Some(behind),
-            None => self.begun(around)?,
+            Some(behind) => behind,
+            None => Box::new(self.begun(around)?),
         };
-        let passed = behind.map_or(Ok(Vec::new()), |behind| behind.passed(around));
-        passed.map_err(|behind| self.behind = Some(behind)).ok()
+        let filled = behind.filled(around);
+        filled.map_err(|behind| self.behind = Some(behind)).ok()
     }
 
-    /// What is behind it, of which nothing is passed yet; nothing inside where nothing is to be
-    /// added.
-    fn begun(&self, around: &Surroundings<W>) -> Option<Option<Box<Behind<W>>>> {
+    /// What is behind it, of which nothing is passed yet: nothing where nothing is to be added.
+    fn begun(&self, around: &Surroundings<W>) -> Option<Behind<W>> {
         let mut strain = false;
         for step in self.last.steps().iter().filter(|_| around.is_mixed()) {
             strain |= around.is_side(step.way)?;
         }
         if !strain && !self.has_whole(around)? {
-            return Some(None);
+            return Some(Behind::default());
         }
         let next = self.last.next(around)?;
         let there = all(next.iter().map(|next| next.is_there(around)))?;
         if there.contains(&true) {
-            return Some(None);
+            return Some(Behind::default());
         }
         let rival = match around.is_mixed() && !strain {
             true => rival_of(self.depth),
             false => u64::MAX,
         };
-        Some(Some(Box::new(Behind::of(&self.last, rival))))
+        Some(Behind::of(&self.last, rival))
     }
 
     /// Whether a whole node of the smaller graph is in it that has a k-mer: from the last k-mer
@@ -212,7 +226,7 @@ impl<const W: usize> DeadEnd<'_, W> {
 
 /// What is behind an end, as far as it is passed: depth first, with what has been passed. A k-mer
 /// stays where one behind it is there.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Behind<const W: usize> {
     /// The depth of what else may lead to where it leads, in hundredths.
     rival: u64,
@@ -272,42 +286,46 @@ impl<const W: usize> Behind<W> {
         Behind {
             rival,
             open: vec![end],
-            path: Vec::new(),
             reached: 1,
-            seen: HashSet::default(),
-            filled: Vec::new(),
+            ..Behind::default()
         }
     }
 
     /// The k-mers that are to be added, or how far it got where something is not known yet. There
     /// it goes on as if that were not there, so that what is behind it is asked for at once.
-    fn passed(mut self, around: &Surroundings<W>) -> Result<Vec<Kmer<W>>, Box<Behind<W>>> {
-        let (mut known, mut passed) = (None, self.seen.len());
+    fn filled(mut self, around: &Surroundings<W>) -> Result<Vec<Kmer<W>>, Box<Behind<W>>> {
+        let (mut kept, mut passed) = (None, self.seen.len());
         while let Some(ahead) = self.open.pop() {
-            let behind = ahead.kmer.next(around).map(|next| {
+            let next = ahead.kmer.next(around).map(|next| {
                 let next = next.into_iter();
                 let next = next.map(|next| Next::of(next, &ahead.kmer, self.rival, around));
                 next.collect::<Vec<Next<W>>>()
             });
             let is_known = |next: &Vec<Next<W>>| next.iter().all(|next| next.is_reached.is_some());
-            if known.is_none() && !behind.as_ref().is_some_and(is_known) {
+            if kept.is_none() && !next.as_ref().is_some_and(is_known) {
                 let mut so_far = self.clone();
                 so_far.open.push(ahead.clone());
-                known = Some(Box::new(so_far));
+                kept = Some(Box::new(so_far));
             }
             self.pass(&ahead, around.k());
-            for next in behind.into_iter().flatten() {
+            for next in next.into_iter().flatten() {
                 passed += usize::from(self.goes_on(next, ahead.unknown) == Some(0));
             }
             if self.seen.len() > MOST {
                 // Whatever is not known, so many k-mers are there.
-                return match known {
-                    Some(known) if passed <= MOST => Err(known),
+                return match kept {
+                    Some(kept) if passed <= MOST => Err(kept),
                     _ => Ok(Vec::new()),
                 };
             }
         }
-        known.map_or(Ok(self.filled), Err)
+        kept.map_or(Ok(self.filled), Err)
+    }
+
+    /// Bytes of memory that it takes, about.
+    fn bytes(&self) -> u64 {
+        let kmers = 2 * self.seen.len() + self.path.len() + self.filled.len();
+        (kmers * size_of::<Kmer<W>>() + 2 * self.open.len() * size_of::<Ahead<W>>()) as u64
     }
 
     /// Passes a k-mer.
@@ -326,8 +344,7 @@ impl<const W: usize> Behind<W> {
             is_reached,
         } = next;
         if is_reached == Some(true) {
-            let path = self.path.get(self.reached..).unwrap_or_default();
-            self.filled.extend(path);
+            self.filled.extend(&self.path[self.reached..]);
             self.reached = self.path.len();
         }
         let unknown = unknown + usize::from(is_there.is_none());

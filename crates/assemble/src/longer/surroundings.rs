@@ -9,8 +9,8 @@ use crate::BaseString;
 use crate::among::Among;
 use crate::answers::Answers;
 use crate::graph::{Ghosts, Outline, Way};
+use crate::records::{put_slice, take_bases, take_bytes, take_number};
 use crate::together::{bytes_of, of_bytes, owner};
-use crate::unitigs::records::{put_slice, take_bases, take_bytes, take_number};
 
 /// The smaller graph with what reads say of the larger k, seen from some places.
 pub struct Surroundings<'f, 'g, const W: usize> {

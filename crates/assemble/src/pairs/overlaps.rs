@@ -11,7 +11,7 @@ use super::links::{Link, Links};
 use super::paths::Join;
 use crate::among::Among;
 use crate::graph::{SharedGraph, Way};
-use crate::unitigs::records::{put_slice, take_bases};
+use crate::records::{put_slice, take_bases};
 use crate::{BaseSlice, BaseString};
 
 /// Links that such a join needs: chance leads few mates to two ends that overlap.

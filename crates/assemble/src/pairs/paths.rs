@@ -10,7 +10,7 @@ use super::links::{Link, Links};
 use crate::among::Among;
 use crate::config::Sample;
 use crate::graph::{Halo, SharedGraph, Way};
-use crate::unitigs::records::take_number;
+use crate::records::take_number;
 
 /// Links that a join needs.
 const LEAST_LINKS: u64 = 4;

@@ -7,12 +7,12 @@ use gyrase_work::{in_parallel, run_of};
 
 use super::Side;
 use super::linear::Linear;
-use super::records::{append_bases, put_bases, take_number};
 use super::rings::Ring;
 use super::runs::{RunPlace, Runs};
 use crate::among::Among;
 use crate::numbering::Numbering;
 use crate::over_bins::over_bins;
+use crate::records::{append_bases, put_bases, take_number};
 use crate::{BaseString, Error};
 
 /// A run on its way.

@@ -8,10 +8,10 @@
 use std::mem::take;
 
 use super::pieces::{Beyond, MOST, Met, Pieces, Stretches};
-use super::records::{pair, unpair};
 use super::small::{Ends, Sums};
 use crate::among::Among;
 use crate::numbering::Numbering;
+use crate::records::{of_pair, pair};
 use crate::{BaseString, Error};
 
 /// No end.
@@ -266,7 +266,7 @@ impl Meetings {
                 }
             }
             among.tell(&told, word, |word| {
-                let [guest, end] = unpair(word);
+                let [guest, end] = of_pair(word);
                 let at = end_of_guest(guest);
                 let piece = pieces.own_place(at as usize >> 1) as u32;
                 links[(piece << 1 | at & 1) as usize] = Beyond::end(end);

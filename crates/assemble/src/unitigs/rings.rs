@@ -3,8 +3,8 @@
 use gyrase_fabric::{Drain, Fabric, Sender};
 use gyrase_kmer::Kmer;
 
-use super::records::{put_bases, take_bases, take_number};
 use crate::among::Among;
+use crate::records::{put_bases, take_bases, take_number};
 use crate::{BaseString, Error};
 
 /// A chain without an end.

@@ -24,7 +24,7 @@ use crate::graph::{SharedGraph, Way, shape_of};
 use crate::minimizers::Scheme;
 use crate::over_bins::over_bins;
 use crate::reads::{Block, NONE, ReadBlocks, pack, packed_bytes, unpack};
-use crate::unitigs::records::{of_three, three};
+use crate::records::{of_three, three};
 use crate::walk::{Step, Walk};
 
 /// Reads that are unpacked at a time.

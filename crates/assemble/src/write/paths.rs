@@ -9,8 +9,8 @@ use crate::among::Among;
 use crate::contig::HeaderStyle;
 use crate::graph::{SharedGraph, Way};
 use crate::numbering::Numbering;
+use crate::records::take_number;
 use crate::starts::{Starts, StepOfPath};
-use crate::unitigs::records::take_number;
 
 /// The contigs of a process as lines of GFA.
 pub struct Paths {

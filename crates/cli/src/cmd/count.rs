@@ -235,7 +235,7 @@ fn share(session: &Session, summary: &Summary) -> Value {
         "bytes_temporary": share.spilled_bytes,
         "bins": share.bins,
         "partitions": share.partitions,
-        "stages": report::stages(&session.progress),
+        "stages": report::stages_by_name(&session.progress),
         "peak_memory_bytes": machine::peak_memory(),
     })
 }

@@ -4,9 +4,10 @@
 //! two machines write into one page, the one that sends last puts back what was there before the
 //! other wrote, and nobody is told. Parallel file systems lock stripes instead, and two writers of
 //! one stripe take turns. So a file is divided into blocks, and each is written by one process. The
-//! one that has all bytes of a block writes it. The others are dealt by their numbers, and who has
-//! bytes of one sends them to its process. A block that has bytes before or behind those that are
-//! laid out now, as of the head and the tail, is the first process's.
+//! one that has all bytes of a block writes it. The others are dealt by their numbers, a stripe at
+//! a time, and who has bytes of one sends them to its process. A block that has bytes before or
+//! behind those that are laid out now, as of the head and the tail, is the first process's. With
+//! three processes and stripes of a block:
 //!
 //! ```text
 //! block       |     0     |     1     |     2     |     3     |     4     |     5     |
@@ -22,8 +23,8 @@ use std::os::unix::fs::FileExt;
 /// Bytes of a block: a multiple of the pages of all machines, and the least stripe of Lustre.
 pub(super) const BLOCK: u64 = 64 << 10;
 
-/// Bytes written at a time of what others sent.
-const WRITE: usize = 1 << 20;
+/// Blocks of a stripe: a MiB, as Lustre has it where nobody says more.
+const STRIPE: u64 = if cfg!(test) { 1 } else { 16 };
 
 /// Bytes before those of an end: its offset and how many it has.
 const HEAD: usize = 16;
@@ -78,7 +79,7 @@ impl Ends {
     fn writer(&self, block: u64) -> usize {
         let (start, end) = (block * BLOCK, (block + 1) * BLOCK);
         match self.laid_out.start <= start && end <= self.laid_out.end {
-            true => (block % self.encoded.len() as u64) as usize,
+            true => (block / STRIPE % self.encoded.len() as u64) as usize,
             false => 0,
         }
     }
@@ -111,7 +112,7 @@ pub(super) fn write_ends(file: &File, sent: &[Vec<u8>]) -> io::Result<()> {
     ends.sort_unstable_by_key(|end| end.0);
     let (mut start, mut bytes) = (0, Vec::new());
     for (offset, end) in ends {
-        if offset != start + bytes.len() as u64 || bytes.len() >= WRITE {
+        if offset != start + bytes.len() as u64 {
             file.write_all_at(&bytes, start)?;
             bytes.clear();
             start = offset;
@@ -201,9 +202,10 @@ mod tests {
                 assert!(writer[here.clone()] == bytes[here]);
             }
             // The first has what is before and behind all, and what two waves have.
-            for (block, rank) in [(0, 0), (1, 1 % ranks), (4, 0), (8, 0)] {
-                let at = (block * BLOCK) as usize + 200;
-                assert_eq!(written[rank][at], bytes[at], "block {block}");
+            let writers = [0, 1, 4, 5, 0, 5, 1, 1, 0];
+            for (block, writer) in writers.into_iter().enumerate() {
+                let at = block * BLOCK as usize + 200;
+                assert_eq!(written[writer % ranks][at], bytes[at], "block {block}");
             }
         }
     }

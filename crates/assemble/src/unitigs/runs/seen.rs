@@ -1,7 +1,7 @@
 //! What an end of a run sees of its chain.
 
+use crate::records::{of_pair, pair};
 use crate::unitigs::glue::NONE;
-use crate::unitigs::records::{pair, unpair};
 
 /// What an end of a run sees of its chain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -53,7 +53,7 @@ impl View {
 
     pub(super) fn of_bytes(bytes: [u8; VIEW]) -> View {
         let [passed, numbers] = bytemuck::cast(bytes);
-        let seen = match unpair(numbers) {
+        let seen = match of_pair(numbers) {
             [NONE, next] => Seen::Run(next),
             [bin, kmer] => Seen::End { bin, kmer },
         };

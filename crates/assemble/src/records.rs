@@ -6,7 +6,7 @@ use crate::base_string::PER_WORD;
 use crate::{BaseSlice, BaseString};
 
 /// Takes so many bytes from the front.
-pub(crate) fn take_bytes<const N: usize>(from: &mut &[u8]) -> [u8; N] {
+pub fn take_bytes<const N: usize>(from: &mut &[u8]) -> [u8; N] {
     let (bytes, rest) = from
         .split_first_chunk()
         .expect("a record is as long as it says");
@@ -15,23 +15,23 @@ pub(crate) fn take_bytes<const N: usize>(from: &mut &[u8]) -> [u8; N] {
 }
 
 /// Takes a number of eight bytes from the front.
-pub(crate) fn take_number(from: &mut &[u8]) -> u64 {
+pub fn take_number(from: &mut &[u8]) -> u64 {
     u64::from_le_bytes(take_bytes(from))
 }
 
 /// Two numbers as bytes.
-pub(crate) fn pair([one, other]: [u32; 2]) -> [u8; 8] {
+pub fn pair([one, other]: [u32; 2]) -> [u8; 8] {
     (u64::from(one) | u64::from(other) << 32).to_le_bytes()
 }
 
 /// The numbers of [`pair`].
-pub(crate) fn unpair(bytes: [u8; 8]) -> [u32; 2] {
+pub fn of_pair(bytes: [u8; 8]) -> [u32; 2] {
     let both = u64::from_le_bytes(bytes);
     [both as u32, (both >> 32) as u32]
 }
 
 /// Three numbers as bytes.
-pub(crate) fn three(numbers: [u32; 3]) -> [u8; 12] {
+pub fn three(numbers: [u32; 3]) -> [u8; 12] {
     let mut bytes = [0; 12];
     let places = bytes.as_chunks_mut().0.iter_mut();
     places
@@ -41,13 +41,13 @@ pub(crate) fn three(numbers: [u32; 3]) -> [u8; 12] {
 }
 
 /// The numbers of [`three`].
-pub(crate) fn of_three(bytes: [u8; 12]) -> [u32; 3] {
+pub fn of_three(bytes: [u8; 12]) -> [u32; 3] {
     std::array::from_fn(|number| u32::from_le_bytes(bytes.as_chunks().0[number]))
 }
 
 /// Appends a number that is mostly small: seven bits to a byte, lowest first, and a bit where more
 /// follow (LEB128).
-pub(crate) fn put_varint(mut number: u64, record: &mut Vec<u8>) {
+pub fn put_varint(mut number: u64, record: &mut Vec<u8>) {
     while number >= 0x80 {
         record.push(number as u8 | 0x80);
         number >>= 7;
@@ -56,7 +56,7 @@ pub(crate) fn put_varint(mut number: u64, record: &mut Vec<u8>) {
 }
 
 /// Takes what [`put_varint`] appended from the front.
-pub(crate) fn take_varint(from: &mut &[u8]) -> u64 {
+pub fn take_varint(from: &mut &[u8]) -> u64 {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let [byte] = take_bytes(from);
@@ -69,12 +69,12 @@ pub(crate) fn take_varint(from: &mut &[u8]) -> u64 {
 }
 
 /// Appends how many bases there are, and the bases.
-pub(crate) fn put_bases(bases: &BaseString, record: &mut Vec<u8>) {
+pub fn put_bases(bases: &BaseString, record: &mut Vec<u8>) {
     put_slice(BaseSlice::whole(bases), record);
 }
 
 /// The same of a stretch of bases.
-pub(crate) fn put_slice(bases: BaseSlice, record: &mut Vec<u8>) {
+pub fn put_slice(bases: BaseSlice, record: &mut Vec<u8>) {
     record.extend((bases.len() as u64).to_le_bytes());
     bases
         .words()
@@ -82,14 +82,14 @@ pub(crate) fn put_slice(bases: BaseSlice, record: &mut Vec<u8>) {
 }
 
 /// Takes what [`put_bases`] appended from the front.
-pub(crate) fn take_bases(from: &mut &[u8]) -> BaseString {
+pub fn take_bases(from: &mut &[u8]) -> BaseString {
     let mut bases = BaseString::default();
     append_bases(from, &mut bases);
     bases
 }
 
 /// Takes the same from the front, and appends the bases to others; where among these they are.
-pub(crate) fn append_bases(from: &mut &[u8], bases: &mut BaseString) -> Range<usize> {
+pub fn append_bases(from: &mut &[u8], bases: &mut BaseString) -> Range<usize> {
     let (start, len) = (bases.len(), take_number(from) as usize);
     bases.reserve(len);
     for at in (0..len).step_by(PER_WORD) {
