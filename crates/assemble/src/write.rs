@@ -101,7 +101,7 @@ fn with_neighbours<'g>(graph: &'g SharedGraph, among: &Among) -> Result<Halo<'g>
             .into_iter()
             .flat_map(|way| nodes.next(way))
         {
-            nodes.contig(next);
+            nodes.length(next);
         }
     })?;
     Ok(nodes)

@@ -158,13 +158,12 @@ mod tests {
     fn blocks_and_ends_make_the_file() {
         let bytes: Vec<u8> = (0..9 * BLOCK).map(|at| ((at * at) >> 7) as u8).collect();
         let borders = [100, 5000, 70_000, 70_001, 70_001, 3 * BLOCK, 5 * BLOCK - 9];
-        let waves = [
-            &borders[..],
-            &[5 * BLOCK - 9, 5 * BLOCK + 7, 8 * BLOCK + 300],
-        ];
+        let end = 8 * BLOCK + 300;
+        let waves = [&borders[..], &[5 * BLOCK - 9, 5 * BLOCK + 7, end]];
         for ranks in [1, 2, 3, 5] {
             // What each process wrote, as a file of its own.
-            let mut files: Vec<File> = (0..ranks).map(|_| tempfile::tempfile().unwrap()).collect();
+            let file = || tempfile::tempfile().expect("there is room");
+            let files: Vec<File> = (0..ranks).map(|_| file()).collect();
             for wave in waves {
                 let mut messages = vec![Vec::new(); ranks];
                 for (number, range) in wave.windows(2).map(|pair| pair[0]..pair[1]).enumerate() {
@@ -174,25 +173,27 @@ mod tests {
                     for start in range.clone().step_by(40_000) {
                         let part = &bytes[start as usize..range.end.min(start + 40_000) as usize];
                         let own = &files[number % ranks];
-                        ends.write_blocks(own, part, start, &blocks).unwrap();
+                        let written = ends.write_blocks(own, part, start, &blocks);
+                        written.expect("there is room");
                     }
                     for (sent, message) in ends.into_messages().into_iter().zip(&mut messages) {
                         message.insert(0, sent);
                     }
                 }
                 for (own, sent) in files.iter().zip(&messages) {
-                    write_ends(own, sent).unwrap();
+                    write_ends(own, sent).expect("there is room");
                 }
             }
-            let written = files.iter_mut().map(|file| {
-                let mut read = vec![0; bytes.len()];
-                let length = file.metadata().unwrap().len() as usize;
-                file.read_exact_at(&mut read[..length], 0).unwrap();
+            let read = |file: &File| {
+                let (mut read, length) =
+                    (vec![0; end as usize], file.metadata().expect("it is open"));
+                let own = &mut read[..length.len() as usize];
+                file.read_exact_at(own, 0).expect("it is as long");
                 read
-            });
-            let written: Vec<Vec<u8>> = written.collect();
+            };
+            let written: Vec<Vec<u8>> = files.iter().map(read).collect();
             for block in 0..=8 {
-                let here = (block * BLOCK).max(100)..(8 * BLOCK + 300).min((block + 1) * BLOCK);
+                let here = (block * BLOCK).max(100)..end.min((block + 1) * BLOCK);
                 let here = here.start as usize..here.end as usize;
                 let has_some = |one: &&Vec<u8>| one[here.clone()].iter().any(|&byte| byte != 0);
                 let writers: Vec<&Vec<u8>> = written.iter().filter(has_some).collect();
