@@ -447,7 +447,7 @@ impl<'c> Plain<'c> {
         ranges.load(file, &mut batch.text, HEADROOM, bytes.start, bytes.end)?;
         let (text, last) = (HEADROOM..batch.text.len(), bytes.end == ranges.bytes.end);
         self.parser
-            .parse(batch, text, last, self.chunks.inputs.reading.rules)?;
+            .parse(batch, (text, None), last, self.chunks.inputs.reading.rules)?;
         if last {
             self.parser = Parser::of_fastq();
         }

@@ -43,25 +43,42 @@ pub(crate) fn parse(
     place: &mut Place,
     records: &mut Vec<Record>,
 ) -> Result<usize, Fault> {
-    let end = window.bytes.end;
-    let mut at = window.bytes.start;
+    let mut left = window.clone();
     loop {
-        at = skip_blank(&text[..end], at, place);
-        if at >= end.min(window.limit) {
+        let at = on_four_lines(text, &left, rules, place, records);
+        if at >= window.bytes.end.min(window.limit) {
             return Ok(at);
         }
-        let found = match one_line_each(&text[..end], at) {
-            Some(found) => Some(found),
-            None => general(text, at, window).map_err(|wrong| wrong.at(text, at, place))?,
-        };
+        let found = general(text, at, window).map_err(|wrong| wrong.at(text, at, place))?;
         let Some(found) = found else { return Ok(at) };
-        let record = found.record;
-        check_letters(&text[record.letters.range()], rules)
+        check_letters(&text[found.record.letters.range()], rules)
             .map_err(|problem| Wrong { line: 1, problem }.at(text, at, place))?;
-        records.push(record);
-        place.record += 1;
-        place.line += found.lines;
-        at = found.next;
+        left.bytes.start = found.add_to(place, records);
+    }
+}
+
+/// Reads the records of the window up to the first that starts at the limit, that is not wholly in
+/// it, that is not written on four lines or that is wrong. Returns its place, or the window's end.
+pub(crate) fn on_four_lines(
+    text: &[u8],
+    window: &Window,
+    rules: Rules,
+    place: &mut Place,
+    records: &mut Vec<Record>,
+) -> usize {
+    let text = &text[..window.bytes.end];
+    let mut at = window.bytes.start;
+    loop {
+        at = skip_blank(text, at, place);
+        if at >= text.len().min(window.limit) {
+            return at;
+        }
+        let right =
+            |found: &Found| check_letters(&text[found.record.letters.range()], rules).is_ok();
+        let Some(found) = one_line_each(text, at).filter(right) else {
+            return at;
+        };
+        at = found.add_to(place, records);
     }
 }
 
@@ -85,6 +102,16 @@ struct Found {
     record: Record,
     lines: u64,
     next: usize,
+}
+
+impl Found {
+    /// Adds it to those before it; the place after it.
+    fn add_to(self, place: &mut Place, records: &mut Vec<Record>) -> usize {
+        records.push(self.record);
+        place.record += 1;
+        place.line += self.lines;
+        self.next
+    }
 }
 
 /// What is wrong, and on which line of the record (from 0).

@@ -173,3 +173,10 @@ pub struct Input {
     /// Its size in bytes as it is stored; `None` for a pipe.
     pub size: Option<u64>,
 }
+
+impl Input {
+    /// True where chunks of it can be read before those before them are parsed.
+    pub(crate) fn is_plain_fastq(&self) -> bool {
+        self.compression == Compression::Plain && self.format == Some(Format::Fastq)
+    }
+}

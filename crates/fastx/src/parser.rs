@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use gyrase_seq::Batch;
 
+use crate::ahead::Ahead;
 use crate::error::{Fault, Problem};
 use crate::fasta::{Open, Work};
 use crate::fastq::{self, Place, Window};
@@ -41,23 +42,31 @@ impl Parser {
         self.carry
     }
 
-    /// Parses the chunk at `chunk` of the batch's text and adds its records to the batch. The text
-    /// before the chunk is free for use; `last` says that no chunk follows.
+    /// Parses the chunk at `chunk` of the batch's text and gives the batch its records, of which
+    /// some may have been found `ahead`. The text before the chunk is free for use; `last` says
+    /// that no chunk follows.
     pub(crate) fn parse(
         &mut self,
         batch: &mut Batch,
-        chunk: Range<usize>,
+        (chunk, ahead): (Range<usize>, Option<Ahead>),
         last: bool,
         rules: Rules,
     ) -> Result<(), Fault> {
-        batch.records.clear();
+        let ahead = ahead.filter(|_| self.format == Some(Format::Fastq));
+        if ahead.is_none() {
+            batch.records.clear();
+        }
         batch.first_record = Some(self.place.record);
         batch.first_letter = self.open.as_ref().map(Open::letters);
         if !last && self.carry.len() + chunk.len() < self.patience {
             self.carry.extend_from_slice(&batch.text[chunk]);
+            batch.records.clear();
             return Ok(());
         }
+        let (start, carried) = (chunk.start, self.carry.len());
         let bytes = self.prepend(&mut batch.text, chunk);
+        let moved = bytes.start + carried - start;
+        let ahead = ahead.map(|ahead| ahead.moved(moved, &mut batch.records));
         let Some(bytes) = self.begin(&batch.text, bytes, last)? else {
             return Ok(());
         };
@@ -67,7 +76,7 @@ impl Parser {
             limit: usize::MAX,
             last,
         };
-        self.records(batch, &window, rules)?;
+        self.records(batch, (&window, ahead), rules)?;
         self.check_room(rules)?;
         let stuck = batch.records.is_empty() && self.open.is_none();
         self.patience = if stuck { 2 * self.carry.len() } else { 0 };
@@ -95,7 +104,12 @@ impl Parser {
         })
     }
 
-    fn records(&mut self, batch: &mut Batch, window: &Window, rules: Rules) -> Result<(), Fault> {
+    fn records(
+        &mut self,
+        batch: &mut Batch,
+        (window, ahead): (&Window, Option<Ahead>),
+        rules: Rules,
+    ) -> Result<(), Fault> {
         let Batch { text, records, .. } = batch;
         if self.format == Some(Format::Fasta) {
             let mut work = Work {
@@ -106,7 +120,11 @@ impl Parser {
             };
             return work.stream(window, &mut self.open, &mut self.carry);
         }
-        let next = fastq::parse(text, window, rules, &mut self.place, records)?;
+        let place = &mut self.place;
+        let next = match ahead {
+            Some(ahead) => ahead.complete(text, window, rules, place, records)?,
+            None => fastq::parse(text, window, rules, place, records)?,
+        };
         self.carry.extend_from_slice(&text[next..window.bytes.end]);
         Ok(())
     }

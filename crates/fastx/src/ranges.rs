@@ -211,7 +211,8 @@ impl Ranges {
         let length = self.bytes.end.min(to).saturating_sub(from) as usize;
         text.resize(at + length, 0);
         let _read = info_span!(target: "gyrase::trace", "read", bytes = length).entered();
-        file.read_exact_at(&mut text[at..], from).map_err(shrunk)
+        file.read_exact_at(&mut text[at..], from)
+            .map_err(source::shrunk)
     }
 
     fn fastq(
@@ -515,15 +516,5 @@ pub(crate) fn first_record(text: &[u8], limit: usize, last: bool) -> Guess {
     match memchr(b'\n', &text[..limit]) {
         Some(end) => fastq::guess(text, end + 1, limit, last),
         None => Guess::None,
-    }
-}
-
-/// A file that is shorter than it was.
-fn shrunk(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => {
-            io::Error::other("the file became shorter while it was read")
-        }
-        _ => error,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -100,16 +101,66 @@ pub(crate) struct Source {
 }
 
 enum Kind {
+    /// Chunks of a plain file, which many threads read at once; and where the next begins.
+    Plain {
+        file: Arc<File>,
+        next: u64,
+        total: Arc<AtomicU64>,
+    },
     Text(Bytes),
     Blocks(Bytes),
     /// What was BGZF goes on as ordinary gzip; only while it changes is there nothing.
     Changing,
 }
 
+/// Bytes of a plain file that are still to be read.
+pub(crate) struct Stretch {
+    file: Arc<File>,
+    at: u64,
+}
+
+impl Stretch {
+    /// The next of a file, which ends where the file now does.
+    fn next(file: &Arc<File>, next: &mut u64, most: usize) -> Filled {
+        let at = *next;
+        let size = match file.metadata() {
+            Ok(metadata) => metadata.len(),
+            Err(error) => return Filled::ended(0, Some(error)),
+        };
+        let length = size.saturating_sub(at).min(most as u64);
+        *next += length;
+        let file = Arc::clone(file);
+        Filled {
+            length: length as usize,
+            stretch: Some(Stretch { file, at }),
+            last: *next >= size,
+            error: None,
+        }
+    }
+
+    /// Reads as many bytes as there is room for.
+    pub(crate) fn read(&self, out: &mut [u8]) -> io::Result<()> {
+        let _read = info_span!(target: "gyrase::trace", "read", bytes = out.len()).entered();
+        self.file.read_exact_at(out, self.at).map_err(shrunk)
+    }
+}
+
+/// A file that is shorter than it was.
+pub(crate) fn shrunk(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            io::Error::other("the file became shorter while it was read")
+        }
+        _ => error,
+    }
+}
+
 /// What one reading brought.
 pub(crate) struct Filled {
     /// Bytes of text that are there.
     pub length: usize,
+    /// Where they are to be read, if they are not there yet.
+    pub stretch: Option<Stretch>,
     /// Nothing comes after.
     pub last: bool,
     /// What stopped the reading after these bytes.
@@ -130,6 +181,9 @@ impl Source {
         };
         let mut compression = input.compression;
         let bytes: Bytes = match origin {
+            Origin::File if input.is_plain_fastq() => {
+                return Ok(Source::plain(input, open(&input.path)?, total));
+            }
             Origin::File => Box::new(open(&input.path)?),
             Origin::Pipe { head, rest } => Box::new(Cursor::new(head).chain(rest)),
             Origin::Unseen => {
@@ -159,9 +213,30 @@ impl Source {
         })
     }
 
-    /// Fills `out` with text, or `blocks` with blocks of about as many bytes of text.
+    fn plain(input: &Input, file: File, total: &Arc<AtomicU64>) -> Source {
+        let kind = Kind::Plain {
+            file: Arc::new(file),
+            next: 0,
+            total: Arc::clone(total),
+        };
+        Source {
+            kind,
+            name: input.name.clone(),
+            marked: false,
+            count: Arc::default(),
+        }
+    }
+
+    /// Fills `out` with text, or says where as many bytes of it are, or fills `blocks` with blocks
+    /// of about as many.
     pub(crate) fn fill(&mut self, out: &mut [u8], blocks: &mut Blocks) -> Filled {
         blocks.clear();
+        if let Kind::Plain { file, next, total } = &mut self.kind {
+            let filled = Stretch::next(file, next, out.len());
+            self.count.store(*next, Relaxed);
+            total.fetch_add(filled.length as u64, Relaxed);
+            return filled;
+        }
         let (read, before) = (
             info_span!(target: "gyrase::trace", "read", bytes = Empty).entered(),
             self.count(),
@@ -173,6 +248,7 @@ impl Source {
                 self.marked = blocks.end_with_marker().unwrap_or(self.marked);
                 self.fetched(fetched)
             }
+            Kind::Plain { .. } => unreachable!("it was asked for its next stretch"),
             Kind::Changing => unreachable!("a change is made in one step"),
         };
         read.record("bytes", self.count() - before);
@@ -208,6 +284,7 @@ impl Source {
         };
         Filled {
             length: 0,
+            stretch: None,
             last,
             error,
         }
@@ -245,30 +322,31 @@ impl Source {
     }
 }
 
+impl Filled {
+    /// The last that is brought.
+    fn ended(length: usize, error: Option<io::Error>) -> Filled {
+        Filled {
+            length,
+            stretch: None,
+            last: true,
+            error,
+        }
+    }
+}
+
 fn fill(input: &mut dyn Read, out: &mut [u8]) -> Filled {
     let mut length = 0;
     while length < out.len() {
         match input.read(&mut out[length..]) {
-            Ok(0) => {
-                return Filled {
-                    length,
-                    last: true,
-                    error: None,
-                };
-            }
+            Ok(0) => return Filled::ended(length, None),
             Ok(more) => length += more,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                return Filled {
-                    length,
-                    last: true,
-                    error: Some(error),
-                };
-            }
+            Err(error) => return Filled::ended(length, Some(error)),
         }
     }
     Filled {
         length,
+        stretch: None,
         last: false,
         error: None,
     }

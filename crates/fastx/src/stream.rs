@@ -2,23 +2,27 @@
 //!
 //! Decompression and parsing cannot be split, but they can follow each other like stations of a
 //! line. A thread holds the *source* while it fills its batch with the next chunk of text (for
-//! BGZF: takes the next blocks as they are stored), and draws a ticket. It lets go of the source,
-//! decompresses its BGZF blocks, and waits for its *turn*: chunks are parsed in the order of their
-//! tickets, because only who knows where the last record of a chunk ends knows where the first of
-//! the next begins. Parsing is many times faster than decompression, so the source is what threads
-//! wait for, and there is never more than one chunk per thread in memory.
+//! BGZF: takes the next blocks as they are stored; for a plain file: its place), and draws a
+//! ticket. It lets go of the source, decompresses its BGZF blocks or reads its place, finds the
+//! records of FASTQ from a guess on ([`Ahead`]), and waits for its *turn*: chunks are parsed in the
+//! order of their tickets, because only who knows where the last record of a chunk ends knows where
+//! the first of the next begins. So one thread at a time decompresses, or parses FASTA, and there
+//! is never more than one chunk per thread in memory.
 
+use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use gyrase_seq::Batch;
+use tracing::field::Empty;
 use tracing::info_span;
 
+use crate::ahead::Ahead;
 use crate::bgzf::Blocks;
 use crate::error::Error;
 use crate::letters::{Rules, mask};
-use crate::options::{Input, Options};
+use crate::options::{Format, Input, Options};
 use crate::parser::Parser;
 use crate::source::{Filled, Origin, Source};
 
@@ -83,20 +87,27 @@ impl Chunk {
         self.number
     }
 
-    /// Decompresses the blocks, if there are any.
-    fn expand(&mut self, batch: &mut Batch, blocks: &Blocks) {
+    /// Brings its text, if it is not there: reads it, or decompresses the blocks.
+    fn bring(&mut self, batch: &mut Batch, blocks: &Blocks) {
+        if let Some(stretch) = self.filled.stretch.take() {
+            let read = stretch.read(&mut batch.text[self.text.clone()]);
+            return self.heed(read.err());
+        }
         if blocks.length == 0 {
             return;
         }
         let text = HEADROOM..HEADROOM + blocks.length;
         batch.text.resize(text.end.max(batch.text.len()), 0);
         let _read = info_span!(target: "gyrase::trace", "read").entered();
-        match blocks.expand(&mut batch.text[text.clone()]) {
-            Ok(()) => self.text = text,
-            Err(error) => {
-                self.filled.error = Some(error);
-                self.text = HEADROOM..HEADROOM;
-            }
+        self.text = text.clone();
+        self.heed(blocks.expand(&mut batch.text[text]).err());
+    }
+
+    /// Has no text where it cannot be brought.
+    fn heed(&mut self, error: Option<io::Error>) {
+        if error.is_some() {
+            self.filled.error = error;
+            self.text = HEADROOM..HEADROOM;
         }
     }
 }
@@ -184,7 +195,7 @@ impl Stream {
         let mut taken = self.draw(reading, batch, feed, &mut blocks);
         if let Ok(Some(chunk)) = &mut taken {
             let _promise = Promise(self);
-            chunk.expand(batch, &blocks);
+            chunk.bring(batch, &blocks);
         }
         spare().push(blocks);
         taken
@@ -200,6 +211,7 @@ impl Stream {
         let input = &reading.inputs[self.index];
         batch.input = self.index;
         let _promise = Promise(self);
+        let ahead = self.parse_ahead(reading, batch, &chunk);
         let mut turn = self.wait_for(chunk.number);
         if turn.failed {
             return Ok(Asked::Ended);
@@ -208,8 +220,9 @@ impl Stream {
             filled, text, at, ..
         } = chunk;
         let last = filled.last && filled.error.is_none();
-        let parse = info_span!(target: "gyrase::trace", "parse", bytes = text.len()).entered();
-        let parsed = turn.parser.parse(batch, text, last, reading.rules);
+        let bytes = text.len() - ahead.as_ref().map_or(0, Ahead::length);
+        let parse = info_span!(target: "gyrase::trace", "parse", bytes).entered();
+        let parsed = turn.parser.parse(batch, (text, ahead), last, reading.rules);
         drop(parse);
         let result = match (parsed, filled.error) {
             (Err(fault), _) => Err(fault.of(&input.name)),
@@ -227,6 +240,18 @@ impl Stream {
         } else {
             Asked::Batch
         })
+    }
+
+    /// What can be found of a chunk while others before it have their turn.
+    fn parse_ahead(&self, reading: &Reading, batch: &mut Batch, chunk: &Chunk) -> Option<Ahead> {
+        let is_fastq = reading.inputs[self.index].format == Some(Format::Fastq);
+        if !is_fastq || chunk.number == 0 {
+            return None;
+        }
+        let parse = info_span!(target: "gyrase::trace", "parse", bytes = Empty).entered();
+        let ahead = Ahead::find(batch, chunk.text.clone(), reading.rules);
+        parse.record("bytes", ahead.as_ref().map_or(0, Ahead::length));
+        ahead
     }
 
     /// Draws the next chunk from the source.
