@@ -5,6 +5,7 @@ mod budget;
 mod config;
 mod earlier;
 pub(crate) mod error;
+pub(crate) mod in_passes;
 mod lists;
 pub(crate) mod on_gpu;
 mod plan;
@@ -29,15 +30,15 @@ use self::budget::Budget;
 pub use self::config::Config;
 pub use self::earlier::Earlier;
 pub use self::error::{BuildError, MemoryFor};
-use self::lists::MadeOf;
+use self::lists::{Counted, MadeOf};
 pub use self::on_gpu::BuildOnGpu;
+use self::on_gpu::GpuPass;
 pub use self::plan::{BuildPlan, plan_build};
-use self::records::Read;
 pub(crate) use self::records::Records;
 use crate::distinct;
 use crate::index::{DISTINCT, FULL, PARAMETERS, TARGETS, TAXONOMY};
 use crate::parts::Part;
-use crate::references::{self, Numbers, References, TaxonOf, Windows};
+use crate::references::{self, Numbered, References, TaxonOf, Windows};
 use crate::targets::{Target, Targets};
 use gyrase_taxonomy::{Taxon, Taxonomy};
 
@@ -90,45 +91,34 @@ pub fn build_in(
     taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
-    build_with(config, world, None, (taxonomy, taxon_of), progress)
-}
-
-/// As [`build`], with a GPU that sketches in place of the threads. The database is the same.
-///
-/// # Errors
-/// See [`BuildError`]. That a GPU declines or fails is none: the processor does what it has left.
-pub fn build_on(
-    gpu: &BuildOnGpu<'_>,
-    config: &Config,
-    taxonomy: &Taxonomy,
-    taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
-    progress: &Progress,
-) -> Result<(Summary, Option<Database>), BuildError> {
-    let (config, names) = (config.beside_gpu(), (taxonomy, taxon_of));
-    build_with(&config, &Alone, Some(gpu), names, progress)
+    build_with(config, world, (taxonomy, taxon_of), progress)
 }
 
 fn build_with(
     config: &Config,
     world: &dyn World,
-    gpu: Option<&BuildOnGpu<'_>>,
     (taxonomy, taxon_of): (&Taxonomy, &mut TaxonOf<'_>),
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
     let begun = Begun::new(config, world)?;
-    let means = (world, gpu);
     let names = (taxonomy, taxon_of);
-    let (records, targets) = scatter(config, means, &begun, Targets::default(), names, progress)?;
-    let references = targets.len();
-    if references > 0 && targets.iter().all(|target| target.taxon.is_none()) {
-        return Err(BuildError::NoTaxon { references });
-    }
+    let (records, targets) = scatter(config, world, &begun, Targets::default(), names, progress)?;
+    some_taxon(&targets)?;
     let outline = Outline {
         taxonomy,
         targets: &targets,
         parts: &[],
     };
-    complete(config, means, begun.writer, &outline, records, progress)
+    complete(config, world, begun.writer, &outline, records, progress)
+}
+
+/// Refuses references of which none has a taxon.
+fn some_taxon(targets: &Targets) -> Result<(), BuildError> {
+    let references = targets.len();
+    match references > 0 && targets.iter().all(|target| target.taxon.is_none()) {
+        true => Err(BuildError::NoTaxon { references }),
+        false => Ok(()),
+    }
 }
 
 /// A database that was begun. First of all, since it keeps other runs from the same target and so
@@ -231,9 +221,6 @@ impl Begun {
     }
 }
 
-/// Among whom a build is shared out, and what it is done with beside the threads.
-pub(crate) type Means<'a> = (&'a dyn World, Option<&'a BuildOnGpu<'a>>);
-
 /// What a database will be about.
 pub(crate) struct Outline<'a> {
     /// All taxa of the targets, and perhaps more.
@@ -248,24 +235,14 @@ pub(crate) struct Outline<'a> {
 /// Collective.
 pub(crate) fn complete<D: Drain>(
     config: &Config,
-    (world, gpu): Means<'_>,
+    world: &dyn World,
     writer: Writer,
     outline: &Outline,
     records: Records<D>,
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
-    let (taxonomy, targets) = of_targets(outline.taxonomy, outline.targets);
-    let room = records.room(config, targets.len(), outline.parts)?;
-    let (parts, taxa) = (outline.parts, taxonomy.len());
-    let lists = MadeOf {
-        records: &records,
-        gpu,
-        parts,
-        targets: &targets,
-        taxa,
-        room,
-    };
-    let counted = lists.write(&writer, world, config.parameters.locations, progress)?;
+    let mut listed = Listed::new(config, world, writer, outline);
+    listed.add(&records, outline.parts, progress)?;
     let Records {
         earlier,
         folder,
@@ -273,16 +250,89 @@ pub(crate) fn complete<D: Drain>(
         ..
     } = records;
     drop(partitions);
-    progress.start("write", 0);
-    writer.section(PARAMETERS, &config.parameters.to_bytes());
-    writer.section(TARGETS, &targets.to_bytes());
-    writer.section(TAXONOMY, &taxonomy.to_bytes());
-    writer.section(DISTINCT, &distinct::to_bytes(&counted.distinct));
-    writer.section(FULL, &counted.full.to_le_bytes());
-    let finished = finish(config, world, writer, &targets, earlier)?;
+    let finished = listed.finish(earlier, progress)?;
     // A folder that is kept for a later run is of no use any more.
     folder.iter().for_each(|folder| folder.remove());
     Ok(finished)
+}
+
+/// A database whose lists are made, those of some partitions after those of others.
+struct Listed<'a> {
+    config: &'a Config,
+    world: &'a dyn World,
+    writer: Writer,
+    taxonomy: Taxonomy,
+    targets: Targets,
+    counted: Counted,
+}
+
+impl<'a> Listed<'a> {
+    /// None of them yet.
+    fn new(
+        config: &'a Config,
+        world: &'a dyn World,
+        writer: Writer,
+        outline: &Outline,
+    ) -> Listed<'a> {
+        let (taxonomy, targets) = of_targets(outline.taxonomy, outline.targets);
+        let counted = Counted::none(taxonomy.len());
+        Listed {
+            config,
+            world,
+            writer,
+            taxonomy,
+            targets,
+            counted,
+        }
+    }
+
+    /// Makes those of the partitions that records are of.
+    ///
+    /// Collective.
+    fn add<D: Drain>(
+        &mut self,
+        records: &Records<D>,
+        parts: &[Part<'_>],
+        progress: &Progress,
+    ) -> Result<(), BuildError> {
+        let (targets, taxa) = (&self.targets, self.taxonomy.len());
+        let lists = MadeOf {
+            records,
+            parts,
+            targets,
+            taxa,
+            room: records.room(self.config, targets.len(), parts)?,
+        };
+        let cap = self.config.parameters.locations;
+        let counted = lists.write(&self.writer, self.world, cap, progress)?;
+        self.counted.add(&counted);
+        Ok(())
+    }
+
+    /// Finishes the database.
+    ///
+    /// Collective.
+    fn finish(
+        self,
+        earlier: Earlier,
+        progress: &Progress,
+    ) -> Result<(Summary, Option<Database>), BuildError> {
+        let Listed {
+            config,
+            world,
+            writer,
+            taxonomy,
+            targets,
+            counted,
+        } = self;
+        progress.start("write", 0);
+        writer.section(PARAMETERS, &config.parameters.to_bytes());
+        writer.section(TARGETS, &targets.to_bytes());
+        writer.section(TAXONOMY, &taxonomy.to_bytes());
+        writer.section(DISTINCT, &distinct::to_bytes(&counted.distinct));
+        writer.section(FULL, &counted.full.to_le_bytes());
+        finish(config, world, writer, &targets, earlier)
+    }
 }
 
 /// Reads the references, whose windows come after those of `targets`, and sends every feature with
@@ -292,7 +342,7 @@ pub(crate) fn complete<D: Drain>(
 /// Collective.
 pub(crate) fn scatter(
     config: &Config,
-    (world, gpu): Means<'_>,
+    world: &dyn World,
     begun: &Begun,
     targets: Targets,
     (taxonomy, taxon_of): (&Taxonomy, &mut TaxonOf<'_>),
@@ -310,9 +360,9 @@ pub(crate) fn scatter(
         Ok(reopened) => (Earlier::TakenUp, reopened),
         Err(earlier) => {
             let fabric = fabric(world, budget.fabric, &folder)?;
-            let workers = begun.workers;
-            let means = (world, gpu, workers);
-            let mut read = read(config, means, targets, taxon_of, fabric, progress)?;
+            let means = (world, None, begun.workers);
+            let (partitions, numbered) = read(config, means, targets, taxon_of, fabric, progress)?;
+            let mut read = (partitions, numbered.targets, numbered.numbers);
             if let Some(job) = &job {
                 resume::note(world, &folder, &mut read, job)?;
             }
@@ -350,17 +400,17 @@ fn fabric(
     )
 }
 
-/// Reads the references and sends their features through the fabric.
+/// Reads the references and sends their features through the fabric, unless a GPU keeps them.
 fn read(
     config: &Config,
-    (world, gpu, workers): (&dyn World, Option<&BuildOnGpu<'_>>, usize),
+    (world, gpu, workers): (&dyn World, Option<&GpuPass<'_>>, usize),
     targets: Targets,
     taxon_of: &mut TaxonOf<'_>,
     fabric: ExchangeFabric,
     progress: &Progress,
-) -> Result<Read, BuildError> {
+) -> Result<(LocalPartitions, Numbered), BuildError> {
     if config.references.is_empty() {
-        return Ok((fabric.close(Vec::new())?, targets, Numbers::default()));
+        return Ok((fabric.close(Vec::new())?, Numbered::of(targets)));
     }
     let (shape, threads) = (config.parameters.sketch, config.threads);
     let options = Options {
@@ -378,8 +428,8 @@ fn read(
     let (partitions, cuts) =
         gyrase_tabulate::scatter::<_, _, _, BuildError>(&reading, cuts, fabric, progress)?;
     let read = cuts.into_iter().flat_map(Windows::into_contents).collect();
-    let (targets, numbers) = references.number(targets, references.gather(read, world)?)?;
-    Ok((partitions, targets, numbers))
+    let numbered = references.number(targets, references.gather(read, world)?)?;
+    Ok((partitions, numbered))
 }
 
 fn finish(
@@ -406,7 +456,7 @@ fn finish(
     if config.output.is_some() {
         return Ok((summary(writer.finish()?), None));
     }
-    let database = writer.into_database()?;
+    let database = writer.into_database(config.threads)?;
     Ok((summary(database.summary()), Some(database)))
 }
 

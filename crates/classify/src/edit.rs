@@ -192,8 +192,7 @@ pub fn add_in(
     still_there(slice::from_ref(base))?;
     let names = (taxonomy, taxon_of);
     let targets = base.targets.clone();
-    let (partitions, targets) =
-        build::scatter(&config, (world, None), &begun, targets, names, progress)?;
+    let (partitions, targets) = build::scatter(&config, world, &begun, targets, names, progress)?;
     let new = || targets.iter().skip(base.targets.len());
     let (whole, all) = united(base, taxonomy, &targets)?;
     let names = base
@@ -209,14 +208,7 @@ pub fn add_in(
         parts: &parts,
     };
     let writer = begun.writer;
-    let (database, _) = build::complete(
-        &config,
-        (world, None),
-        writer,
-        &outline,
-        partitions,
-        progress,
-    )?;
+    let (database, _) = build::complete(&config, world, writer, &outline, partitions, progress)?;
     Ok(Changed {
         database,
         repeated,
@@ -365,7 +357,7 @@ fn write(
     still_there(parts)?;
     let place = Place::among(PARTITIONS, world.peer());
     let none = build::Records::none(Nothing(place));
-    Ok(build::complete(config, (world, None), begun.writer, outline, none, progress)?.0)
+    Ok(build::complete(config, world, begun.writer, outline, none, progress)?.0)
 }
 
 /// Partitions without records, those of a process.

@@ -108,9 +108,10 @@ mod targets;
 mod taxon_report;
 
 pub use answers::{Again, AgainError, Columns, Extract, Lines, Outlets, Which};
+pub use build::in_passes::build_on;
 pub use build::{
     BuildError, BuildOnGpu, BuildPlan, Config as BuildConfig, Earlier, MemoryFor,
-    Summary as BuildSummary, build, build_in, build_on, plan_build,
+    Summary as BuildSummary, build, build_in, plan_build,
 };
 pub use candidates::Candidate;
 pub use cap::Cap;

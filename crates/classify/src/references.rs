@@ -16,7 +16,7 @@ use gyrase_table::gydb::{self, Location, PARTITIONS};
 use gyrase_tabulate::Cut;
 
 use crate::build::error::BuildError;
-use crate::build::on_gpu::{BuildOnGpu, SketchLane};
+use crate::build::on_gpu::{GpuPass, SketchLane};
 use crate::targets::{Target, Targets};
 use gyrase_taxonomy::Taxon;
 
@@ -52,8 +52,8 @@ pub(crate) fn options(shape: SketchShape) -> Options {
 pub(crate) struct References<'a> {
     files: &'a [PathBuf],
     shape: SketchShape,
-    /// Sketches in place of the threads.
-    gpu: Option<&'a BuildOnGpu<'a>>,
+    /// Sketches in place of the threads, and keeps the features.
+    gpu: Option<&'a GpuPass<'a>>,
     taxon_of: Mutex<&'a mut TaxonOf<'a>>,
     /// The next block of windows: of several processes each hands out one in so many.
     next_block: AtomicUsize,
@@ -66,7 +66,7 @@ impl<'a> References<'a> {
     pub(crate) fn new(
         files: &'a [PathBuf],
         shape: SketchShape,
-        gpu: Option<&'a BuildOnGpu<'a>>,
+        gpu: Option<&'a GpuPass<'a>>,
         taxon_of: &'a mut TaxonOf<'a>,
         world: &dyn World,
     ) -> References<'a> {
@@ -89,7 +89,7 @@ impl<'a> References<'a> {
         Windows {
             references: self,
             sketcher: Sketcher::new(self.shape),
-            on_gpu: self.gpu.map(|gpu| gpu.lane(self.shape)),
+            on_gpu: self.gpu.map(GpuPass::lane),
             batches: Vec::new(),
         }
     }
@@ -123,14 +123,16 @@ impl<'a> References<'a> {
         &self,
         mut targets: Targets,
         mut read: Vec<Contents>,
-    ) -> Result<(Targets, Numbers), BuildError> {
+    ) -> Result<Numbered, BuildError> {
         read.sort_by_key(|batch| (batch.input, batch.first_record, batch.first_letter));
         let last = read.iter().flat_map(|batch| &batch.blocks).max();
         let mut numbers = Numbers {
             starts: vec![0; last.map_or(0, |&last| last as usize + 1)],
         };
-        let mut window = targets.all_windows();
+        let (mut window, mut came) = (targets.all_windows(), Vec::new());
         for batch in &read {
+            let first = batch.came.filter(|_| batch.windows > 0);
+            came.extend(first.map(|first| (first, window)));
             for (ordinal, &block) in (0..).zip(&batch.blocks) {
                 numbers.starts[block as usize] = window.wrapping_add(ordinal << BLOCK_BITS);
             }
@@ -153,7 +155,11 @@ impl<'a> References<'a> {
             source += u32::from(any);
         }
         debug_assert_eq!(targets.all_windows(), window, "each window was cut once");
-        Ok((targets, numbers))
+        Ok(Numbered {
+            targets,
+            numbers,
+            came,
+        })
     }
 
     fn start(&self, batch: &Batch, record: &Record) -> Target {
@@ -174,6 +180,26 @@ impl<'a> References<'a> {
             letters: 0,
             windows: 0,
             source: 0,
+        }
+    }
+}
+
+/// References whose windows have their numbers of the database.
+pub(crate) struct Numbered {
+    pub targets: Targets,
+    pub numbers: Numbers,
+    /// Of each batch that a GPU keeps the features of, the number of its first window as it came to
+    /// the GPU, and in the database.
+    pub came: Vec<(u32, u32)>,
+}
+
+impl Numbered {
+    /// Targets, and no windows behind theirs.
+    pub(crate) fn of(targets: Targets) -> Numbered {
+        Numbered {
+            targets,
+            numbers: Numbers::default(),
+            came: Vec::new(),
         }
     }
 }
@@ -200,6 +226,8 @@ pub(crate) struct Contents {
     /// The blocks that its windows are in.
     blocks: Vec<u32>,
     windows: u32,
+    /// The number of its first window where a GPU has their features.
+    came: Option<u32>,
     /// Letters of the target that began in an earlier batch.
     rest: u64,
     /// The targets that begin here, with their letters here.
@@ -244,26 +272,16 @@ impl Windows<'_, '_> {
         Ok(some.then(|| (&letters[part.letters_of(windows, shape)], first)))
     }
 
-    /// Sends the features of the windows of a batch.
+    /// Sends the features of the windows of a batch, unless a GPU keeps them.
     fn send(
         &mut self,
         parts: &[Cuttings],
-        contents: &Contents,
+        contents: &mut Contents,
         sender: &mut impl Sender,
     ) -> Result<(), BuildError> {
-        let shape = self.references.shape;
-        let sequences = parts.iter().map(|part| part.0);
-        let on_gpu = self.on_gpu.as_mut();
-        if let Some(mut features) = on_gpu.and_then(|lane| lane.sketch(sequences)) {
-            for &(letters, first) in parts {
-                for (window, features) in (first..).zip(
-                    features
-                        .by_ref()
-                        .take(shape.windows(letters.len()) as usize),
-                ) {
-                    send(sender, features, contents.provisional(window))?;
-                }
-            }
+        if let Some(lane) = &mut self.on_gpu {
+            let sequences = parts.iter().map(|part| part.0);
+            contents.came = Some(lane.sketch(sequences, contents.windows)?);
             return Ok(());
         }
         for &(letters, first) in parts {
@@ -312,7 +330,7 @@ impl Cut<Batch, BuildError> for Windows<'_, '_> {
             };
             parts.extend(self.cut_part(batch.bytes(record.letters), part, &mut contents)?);
         }
-        self.send(&parts, &contents, sender)?;
+        self.send(&parts, &mut contents, sender)?;
         self.batches.push(contents);
         Ok(())
     }
@@ -382,6 +400,7 @@ impl Contents {
                 .map(|&block| u32::from_le_bytes(block))
                 .collect(),
             windows: windows as u32,
+            came: None,
             rest,
             targets: Targets::from_bytes(targets)
                 .expect(WHOLE)
@@ -456,7 +475,8 @@ fn send(sender: &mut impl Sender, features: &[u32], window: u64) -> Result<(), F
     })
 }
 
-/// Which window of the database a provisional number means.
+/// Which window of the database a provisional number means: that of the same number where no block
+/// begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
     /// The first window of every block.
@@ -468,7 +488,10 @@ impl Numbers {
     #[inline(always)]
     pub(crate) fn window(&self, provisional: u64) -> Location {
         let within = (provisional & ((1 << BLOCK_BITS) - 1)) as u32;
-        Location(self.starts[(provisional >> BLOCK_BITS) as usize]).behind(within)
+        match self.starts.get((provisional >> BLOCK_BITS) as usize) {
+            Some(&start) => Location(start).behind(within),
+            None => Location(provisional as u32),
+        }
     }
 
     /// The bytes that [`Numbers::from_bytes`] reads.

@@ -556,7 +556,7 @@ fn hollow(place: &Place, windows: u32) -> Index {
     ["distinct", "full"]
         .into_iter()
         .for_each(|name| writer.section(name, &[0; 8]));
-    Index::of(writer.into_database().unwrap()).unwrap()
+    Index::of(writer.into_database(1).unwrap()).unwrap()
 }
 
 #[test]

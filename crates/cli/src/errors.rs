@@ -567,6 +567,8 @@ fn build(error: &BuildError) -> Meaning {
                 MemoryFor::Sorting => "raise --memory",
             },
         ),
+        BuildError::ReadOnce { .. } => Code::Usage.into(),
+        BuildError::Changed => Code::Input.into(),
     }
 }
 

@@ -11,7 +11,6 @@ use gyrase_seq::{Batch, Record, Span};
 use crate::error::Fault;
 use crate::fastq::{self, Guess, Place, Window};
 use crate::letters::Rules;
-use crate::ranges::first_record;
 
 /// What was found in a chunk, beside the records of its batch.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ impl Ahead {
         let Batch { text, records, .. } = batch;
         records.clear();
         let bytes = &text[chunk.clone()];
-        let Guess::At(start) = first_record(bytes, bytes.len(), false) else {
+        let Guess::At(start) = fastq::first_record(bytes, bytes.len(), false) else {
             return None;
         };
         let start = chunk.start + start;

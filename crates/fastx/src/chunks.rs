@@ -24,7 +24,7 @@ use crate::inputs::Inputs;
 use crate::options::Format;
 use crate::parser::Parser;
 use crate::plan::{Part, Plan};
-use crate::ranges::{Failed, MARGIN, Ranges, first_record};
+use crate::ranges::{Failed, MARGIN, Ranges};
 use crate::source;
 use crate::stream::{Asked, HEADROOM};
 
@@ -518,7 +518,7 @@ pub(crate) fn find_record(
         let length = text.len();
         ranges.load(file, text, length, base + length as u64, to)?;
         let last = base + text.len() as u64 == ranges.bytes.end;
-        match first_record(text, limit.min(text.len()), last) {
+        match fastq::first_record(text, limit.min(text.len()), last) {
             Guess::At(at) => return Ok(Some(base + at as u64)),
             Guess::None if text.len() >= limit => return Ok(None),
             // No record may be so long.

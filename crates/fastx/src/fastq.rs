@@ -470,6 +470,14 @@ pub(crate) fn guess(text: &[u8], from: usize, limit: usize, last: bool) -> Guess
     Guess::None
 }
 
+/// The first record start of a text that begins with the byte before it.
+pub(crate) fn first_record(text: &[u8], limit: usize, last: bool) -> Guess {
+    match memchr(b'\n', &text[..limit]) {
+        Some(end) => guess(text, end + 1, limit, last),
+        None => Guess::None,
+    }
+}
+
 /// Whether the line before is a header, by the two lines that follow; `None` when they are not
 /// there yet.
 fn is_header(after: &Lines) -> Option<bool> {

@@ -429,7 +429,7 @@ impl FastqText<'_> {
     /// Where the first record that begins in the range starts, if one does.
     fn first_record(&mut self, text: &mut Vec<u8>) -> Result<Option<usize>, Failed> {
         loop {
-            match first_record(text, self.limit, self.is_whole(text)) {
+            match fastq::first_record(text, self.limit, self.is_whole(text)) {
                 Guess::At(at) => return Ok(Some(at)),
                 Guess::None => return Ok(None),
                 Guess::More => self.read_on(text)?,
@@ -509,12 +509,4 @@ fn continued(
     } else {
         range.end
     })
-}
-
-/// The first record start of a text that begins with the byte before it.
-pub(crate) fn first_record(text: &[u8], limit: usize, last: bool) -> Guess {
-    match memchr(b'\n', &text[..limit]) {
-        Some(end) => fastq::guess(text, end + 1, limit, last),
-        None => Guess::None,
-    }
 }

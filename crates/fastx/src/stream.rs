@@ -11,7 +11,7 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use gyrase_seq::Batch;
@@ -29,6 +29,9 @@ use crate::source::{Filled, Origin, Source};
 /// Room before a chunk, for the tail of the chunk before. More is made when that is longer.
 pub(crate) const HEADROOM: usize = 16 << 10;
 
+/// Chunks of a stream that wait for their turn, at most, while others may be read.
+const MOST_IN_TURN: usize = 1;
+
 /// Blocks that the threads of all streams use in turn.
 pub(crate) type Spare = Mutex<Vec<Blocks>>;
 
@@ -38,6 +41,8 @@ pub(crate) struct Stream {
     feed: Mutex<Feed>,
     turn: Mutex<Turn>,
     turned: Condvar,
+    /// Chunks that wait for their turn.
+    in_turn: AtomicUsize,
     /// Nothing more is to be had from the source.
     ended: AtomicBool,
     /// This process has it as a chunk.
@@ -65,7 +70,7 @@ pub(crate) enum Asked {
     Batch,
     /// A chunk without a record's end; ask again.
     Again,
-    /// Another thread holds the source.
+    /// Another thread holds the source, or chunks of it wait.
     Busy,
     /// The stream is over.
     Ended,
@@ -136,6 +141,7 @@ impl Stream {
             feed: Mutex::new(Feed::Closed(origin)),
             turn: Mutex::default(),
             turned: Condvar::new(),
+            in_turn: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
             taken: AtomicBool::new(false),
         }
@@ -163,6 +169,9 @@ impl Stream {
         batch: &mut Batch,
         wait: bool,
     ) -> Result<Asked, Error> {
+        if !wait && self.in_turn.load(Relaxed) > MOST_IN_TURN {
+            return Ok(Asked::Busy);
+        }
         let feed = match self.feed.try_lock() {
             Ok(feed) => feed,
             Err(TryLockError::WouldBlock) if !wait => return Ok(Asked::Busy),
@@ -212,7 +221,9 @@ impl Stream {
         batch.input = self.index;
         let _promise = Promise(self);
         let ahead = self.parse_ahead(reading, batch, &chunk);
+        self.in_turn.fetch_add(1, Relaxed);
         let mut turn = self.wait_for(chunk.number);
+        self.in_turn.fetch_sub(1, Relaxed);
         if turn.failed {
             return Ok(Asked::Ended);
         }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define GYRASE_GPU_VERSION 3
+#define GYRASE_GPU_VERSION 4
 
 // What a call comes to.
 enum gyrase_gpu_code {
@@ -98,15 +98,6 @@ struct gyrase_gpu_answers {
     uint64_t hit_count;
 };
 
-// The features of windows; they stay until the sketcher is given the next batch.
-struct gyrase_gpu_sketches {
-    const uint32_t *features;
-    // Where those of each window begin, and where those of the last end.
-    const uint32_t *begins;
-    uint64_t feature_count;
-    uint64_t window_count;
-};
-
 // A set of texts whose suffixes are sorted.
 struct gyrase_gpu_text {
     // Codes of letters from 1 on, and 0 for a sentinel, which ends each text.
@@ -176,19 +167,31 @@ int32_t gyrase_gpu_collect(void *pipeline, gyrase_gpu_answers *to);
 // many letters each shares with the one before, unless that is null.
 int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text *text, uint64_t bytes,
                             uint32_t *positions, uint32_t *common);
-// What sketches with up to so many bytes of the device, and of pinned memory of the host; null
-// where it fails.
-void *gyrase_gpu_sketcher(int32_t device, const gyrase_gpu_shape *shape, uint64_t bytes,
+// The records of a build with up to so many bytes of the device, of features from a partition on;
+// null where it fails. A record is a feature's place and a window that has it.
+void *gyrase_gpu_records(int32_t device, uint64_t bytes, uint32_t first_partition);
+void gyrase_gpu_records_close(void *records);
+// What sketches for records with up to so many bytes of the device, and of pinned memory of the
+// host; null where it fails.
+void *gyrase_gpu_sketcher(void *records, const gyrase_gpu_shape *shape, uint64_t bytes,
                           uint64_t host_bytes);
 void gyrase_gpu_sketcher_close(void *sketcher);
+// Keeps records of the features of sequences, whose windows have numbers from that of the first on.
 int32_t gyrase_gpu_sketch(void *sketcher, const gyrase_gpu_sequence *sequences, uint32_t count,
-                          gyrase_gpu_sketches *to);
-// What sorts words with up to so many bytes of the device, and of pinned memory of the host; null
-// where it fails.
-void *gyrase_gpu_sorter(int32_t device, uint64_t bytes, uint64_t host_bytes);
-void gyrase_gpu_sorter_close(void *sorter);
-// Sorts words by so many of their lowest bits, 1 to 64; what fails leaves them as they are.
-int32_t gyrase_gpu_sort(void *sorter, uint64_t *words, uint64_t count, uint32_t bits);
+                          uint32_t first_window);
+// Sorts the records by places and windows. Those of a batch have numbers from `came` on, which
+// ascend, and become those from `numbers` on. Says where those of each partition begin, and where
+// those of the last end, in 4,097 numbers; and the partition from which on there are none, since
+// they were too many.
+int32_t gyrase_gpu_sort(void *records, const uint32_t *came, const uint32_t *numbers,
+                        uint32_t batches, uint32_t *begins, uint32_t *end_partition);
+// What reads sorted records with up to so many bytes of pinned memory of the host; null where it
+// fails.
+void *gyrase_gpu_reader(void *records, uint64_t host_bytes);
+void gyrase_gpu_reader_close(void *reader);
+// Some records, up to 524,288, and 128 bytes behind them that may be read too: the place within the
+// partition in the upper 20 bits, the window below. They stay until the next are read.
+int32_t gyrase_gpu_read(void *reader, uint64_t first, uint32_t count, const uint64_t **to);
 // What counts k-mers with up to so many bytes of the device; null where it fails.
 void *gyrase_gpu_counter(int32_t device, uint64_t bytes);
 void gyrase_gpu_counter_close(void *counter);

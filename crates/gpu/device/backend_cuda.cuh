@@ -3,6 +3,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
 
 #include <cuda_runtime.h>
 
@@ -147,6 +148,12 @@ __global__ void __launch_bounds__(WARPS_OF_BLOCK *LANES) take(const Body body, u
     if (task < tasks) body(Warp(), scratch[warp], task);
 }
 
+// Whether a word is below a limit.
+struct Below {
+    uint64_t limit;
+    __device__ bool operator()(uint64_t word) const { return word < limit; }
+};
+
 class Stream {
   public:
     Stream() {
@@ -212,6 +219,20 @@ class Stream {
         });
     }
 
+    // Copies the words below a limit, and waits: how many they are.
+    uint32_t select_below(const uint64_t *words, uint64_t *to, uint32_t count, uint64_t limit,
+                          Budget &budget) {
+        found.reserve(1, budget);
+        with_scratch(budget, [&](void *scratch, size_t &bytes) {
+            return cub::DeviceSelect::If(scratch, bytes, words, to, found.data(), count,
+                                         Below{limit}, stream);
+        });
+        uint32_t below = 0;
+        copy_out(&below, found.data(), 1);
+        wait();
+        return below;
+    }
+
     // Sorts by some bits, and leaves the order of equals; the sorted keys are where it says, in one
     // of the two.
     uint64_t *sort(uint64_t *keys, uint64_t *others, uint32_t count, uint32_t begin_bit,
@@ -267,6 +288,7 @@ class Stream {
     cudaStream_t stream = nullptr;
     cudaEvent_t event = nullptr;
     Buffer<uint8_t> scratch;
+    Buffer<uint32_t> found;
 };
 
 }  // namespace backend

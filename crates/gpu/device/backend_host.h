@@ -94,6 +94,13 @@ class Stream {
         std::partial_sum(numbers, numbers + count, numbers);
     }
 
+    // Copies the words below a limit: how many they are.
+    uint32_t select_below(const uint64_t *words, uint64_t *to, uint32_t count, uint64_t limit,
+                          Budget &) {
+        const auto is_below = [=](uint64_t word) { return word < limit; };
+        return uint32_t(std::copy_if(words, words + count, to, is_below) - to);
+    }
+
     // Sorts by some bits, and leaves the order of equals; the sorted keys are where it says, in one
     // of the two.
     uint64_t *sort(uint64_t *keys, uint64_t *, uint32_t count, uint32_t begin_bit, uint32_t end_bit,

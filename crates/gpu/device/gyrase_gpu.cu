@@ -8,7 +8,7 @@
 #endif
 #include "counts.h"
 #include "pipeline.h"
-#include "sorting.h"
+#include "records.h"
 #include "suffixes.h"
 
 #include <new>
@@ -49,17 +49,18 @@ struct OpenPipeline {
 };
 
 struct OpenSketcher {
-    OpenSketcher(int device, const gyrase_gpu_shape &shape, uint64_t bytes, uint64_t host_bytes)
-        : device(device), sketch(shape, bytes, host_bytes) {}
+    OpenSketcher(Records &records, const gyrase_gpu_shape &shape, uint64_t bytes,
+                 uint64_t host_bytes)
+        : device(records.device), sketch(records, shape, bytes, host_bytes) {}
     const int device;
     BatchSketch sketch;
 };
 
-struct OpenSorter {
-    OpenSorter(int device, uint64_t bytes, uint64_t host_bytes)
-        : device(device), sort(bytes, host_bytes) {}
+struct OpenReader {
+    OpenReader(const Records &records, uint64_t host_bytes)
+        : device(records.device), reader(records, host_bytes) {}
     const int device;
-    WordSort sort;
+    RecordReader reader;
 };
 
 struct OpenCounter {
@@ -141,12 +142,29 @@ GYRASE_EXPORT int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text 
     });
 }
 
-GYRASE_EXPORT void *gyrase_gpu_sketcher(int32_t device, const gyrase_gpu_shape *shape,
+GYRASE_EXPORT void *gyrase_gpu_records(int32_t device, uint64_t bytes, uint32_t first_partition) {
+    Records *records = nullptr;
+    attempt([&] {
+        backend::use(device);
+        records = new Records(device, bytes, first_partition);
+    });
+    return records;
+}
+
+GYRASE_EXPORT void gyrase_gpu_records_close(void *records) {
+    attempt([&] {
+        backend::use(static_cast<Records *>(records)->device);
+        delete static_cast<Records *>(records);
+    });
+}
+
+GYRASE_EXPORT void *gyrase_gpu_sketcher(void *records, const gyrase_gpu_shape *shape,
                                         uint64_t bytes, uint64_t host_bytes) {
     OpenSketcher *sketcher = nullptr;
     attempt([&] {
-        backend::use(device);
-        sketcher = new OpenSketcher(device, *shape, bytes, host_bytes);
+        Records &to = *static_cast<Records *>(records);
+        backend::use(to.device);
+        sketcher = new OpenSketcher(to, *shape, bytes, host_bytes);
     });
     return sketcher;
 }
@@ -159,34 +177,46 @@ GYRASE_EXPORT void gyrase_gpu_sketcher_close(void *sketcher) {
 }
 
 GYRASE_EXPORT int32_t gyrase_gpu_sketch(void *sketcher, const gyrase_gpu_sequence *sequences,
-                                        uint32_t count, gyrase_gpu_sketches *to) {
+                                        uint32_t count, uint32_t first_window) {
     return attempt([&] {
         backend::use(static_cast<OpenSketcher *>(sketcher)->device);
-        *to = static_cast<OpenSketcher *>(sketcher)->sketch.run(sequences, count);
+        static_cast<OpenSketcher *>(sketcher)->sketch.run(sequences, count, first_window);
     });
 }
 
-GYRASE_EXPORT void *gyrase_gpu_sorter(int32_t device, uint64_t bytes, uint64_t host_bytes) {
-    OpenSorter *sorter = nullptr;
-    attempt([&] {
-        backend::use(device);
-        sorter = new OpenSorter(device, bytes, host_bytes);
-    });
-    return sorter;
-}
-
-GYRASE_EXPORT void gyrase_gpu_sorter_close(void *sorter) {
-    attempt([&] {
-        backend::use(static_cast<OpenSorter *>(sorter)->device);
-        delete static_cast<OpenSorter *>(sorter);
-    });
-}
-
-GYRASE_EXPORT int32_t gyrase_gpu_sort(void *sorter, uint64_t *words, uint64_t count,
-                                      uint32_t bits) {
+GYRASE_EXPORT int32_t gyrase_gpu_sort(void *records, const uint32_t *came, const uint32_t *numbers,
+                                      uint32_t batches, uint32_t *begins,
+                                      uint32_t *end_partition) {
     return attempt([&] {
-        backend::use(static_cast<OpenSorter *>(sorter)->device);
-        static_cast<OpenSorter *>(sorter)->sort.run(words, count, bits);
+        Records &all = *static_cast<Records *>(records);
+        backend::use(all.device);
+        all.sort(came, numbers, batches, begins);
+        *end_partition = all.end;
+    });
+}
+
+GYRASE_EXPORT void *gyrase_gpu_reader(void *records, uint64_t host_bytes) {
+    OpenReader *reader = nullptr;
+    attempt([&] {
+        const Records &from = *static_cast<Records *>(records);
+        backend::use(from.device);
+        reader = new OpenReader(from, host_bytes);
+    });
+    return reader;
+}
+
+GYRASE_EXPORT void gyrase_gpu_reader_close(void *reader) {
+    attempt([&] {
+        backend::use(static_cast<OpenReader *>(reader)->device);
+        delete static_cast<OpenReader *>(reader);
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_read(void *reader, uint64_t first, uint32_t count,
+                                      const uint64_t **to) {
+    return attempt([&] {
+        backend::use(static_cast<OpenReader *>(reader)->device);
+        *to = static_cast<OpenReader *>(reader)->reader.read(first, count);
     });
 }
 

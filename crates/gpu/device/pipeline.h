@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "record_steps.cuh"
 #include "sketches.h"
 
-constexpr uint32_t PARTITIONS = 4096;
 // Windows of a region, at most: hits name them in 16 bits.
 constexpr uint32_t MOST_SPAN = 1 << 16;
 

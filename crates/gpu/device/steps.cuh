@@ -42,25 +42,6 @@ struct SketchWindows {
     }
 };
 
-// Brings the features of all windows together.
-struct PackFeatures {
-    using Scratch = NoScratch;
-
-    const uint32_t *slots;
-    uint32_t room;
-    const uint32_t *features_before;
-    uint32_t *features;
-
-    GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
-        const uint64_t slot = uint64_t(task) * room;
-        const uint32_t start = features_before[task], count = features_before[task + 1] - start;
-        warp.each([&](uint32_t lane) {
-            for (uint32_t at = lane; at < count; at += LANES)
-                features[start + at] = slots[slot + at];
-        });
-    }
-};
-
 // Where the locations of each feature are, in the same slots, and how many a window has.
 struct LookUpWindows {
     using Scratch = NoScratch;

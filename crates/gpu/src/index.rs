@@ -10,7 +10,7 @@ use crate::arch::{Answers, Batch, GpuRegion, OnDevice, Pipeline, Sequence};
 use crate::database::GpuDatabase;
 use crate::error::GpuError;
 use crate::library::GpuShare;
-use crate::sketches::keep_window;
+use crate::records::keep_window;
 
 /// Bytes of a device that a pipeline takes at least: those of a batch of 1 MiB of letters.
 const LEAST_PIPELINE: u64 = 128 << 20;

@@ -11,8 +11,8 @@
 //!    a stream.
 //!
 //! [`GpuShare::suffixes`] sorts the suffixes of a set of texts, by prefix doubling.
-//! [`GpuShare::sketcher`] sketches sequences for who makes a database of them, and
-//! [`GpuShare::sorter`] sorts its rows.
+//! [`GpuShare::records`] sketches sequences for who makes a database of them, and sorts their
+//! features.
 //! [`GpuShare::counter`] counts the k-mers of super-k-mers, of several bins at once.
 //!
 //! The C++ sources are in `device/`. A step is written once, over a `Warp` whose lanes are threads
@@ -29,8 +29,7 @@ mod error;
 mod find;
 mod index;
 mod library;
-mod sketches;
-mod sorting;
+mod records;
 mod suffixes;
 
 pub use arch::GpuRegion;
@@ -40,6 +39,5 @@ pub use error::GpuError;
 pub use find::{FILE, VARIABLE};
 pub use index::{GpuAnswers, GpuIndex, GpuSequence};
 pub use library::{Gpu, GpuLibrary, GpuShare};
-pub use sketches::GpuSketcher;
-pub use sorting::GpuSorter;
+pub use records::{GpuRecords, GpuSketcher, GpuSorted};
 pub use suffixes::GpuSuffixes;

@@ -132,7 +132,7 @@ fn database(lists: &BTreeMap<u32, BTreeSet<u32>>) -> Database {
             .piece(partition as usize, &places, &counts, &locations)
             .unwrap();
     }
-    writer.into_database().unwrap()
+    writer.into_database(1).unwrap()
 }
 
 type Found = (Vec<u32>, Vec<(u32, u32, u32, Vec<(u32, u32)>)>);
@@ -239,7 +239,7 @@ fn check(library: &GpuLibrary, shape: SketchShape, mates: usize, chance: &mut Ch
                 .map(move |letters| GpuSequence { letters, read })
         })
         .collect();
-    check_sketches(library, shape, reads.iter().flatten());
+    check_records(library, shape, &reads, MEMORY);
     // The second time the buffers are there, and hold what the first left.
     for _ in 0..2 {
         let answers = index.ask(&sequences, &spans).unwrap();
@@ -260,24 +260,58 @@ fn check(library: &GpuLibrary, shape: SketchShape, mates: usize, chance: &mut Ch
     }
 }
 
-fn check_sketches<'r>(
-    library: &GpuLibrary,
-    shape: SketchShape,
-    sequences: impl Iterator<Item = &'r Vec<u8>> + Clone,
-) {
-    let sketcher = with_share(library, MEMORY, |share| share.sketcher(shape, HOST));
-    let (mut sketcher, mut expected) = (sketcher.unwrap(), Vec::new());
-    for letters in sequences.clone() {
-        Sketcher::new(shape).sketch(letters, &mut |_, features| expected.push(features.to_vec()));
+/// Records of all sequences, by partition: of two batches, the second of which comes first in the
+/// database, behind a window that is not of them.
+fn check_records(library: &GpuLibrary, shape: SketchShape, reads: &[Vec<Vec<u8>>], memory: u64) {
+    let (one, other) = reads.split_at(reads.len() / 2);
+    let windows = |reads: &[Vec<Vec<u8>>]| -> u32 {
+        let letters = reads.iter().flatten().map(Vec::len);
+        letters.map(|length| shape.windows(length)).sum()
+    };
+    let mut expected = BTreeSet::new();
+    let mut window = 1;
+    for letters in other.iter().chain(one).flatten() {
+        Sketcher::new(shape).sketch(letters, &mut |_, features| {
+            let record = |feature: &u32| (place_of(*feature), window);
+            expected.extend(features.iter().map(record));
+            window += 1;
+        });
     }
-    for _ in 0..2 {
-        sketcher
-            .sketch(sequences.clone().map(Vec::as_slice))
-            .unwrap();
-        assert!(sketcher.windows().eq(expected.iter()), "{shape:?}");
-        sketcher.sketch([]).unwrap();
-        assert_eq!(sketcher.windows().count(), 0);
+    let (mut found, mut passes, mut first) = (BTreeSet::new(), 0, 0);
+    while first < PARTITIONS {
+        let records = with_share(library, memory, |share| share.records(shape, first)).unwrap();
+        let came = [one, other].map(|reads| {
+            let mut sketcher = records.sketcher(MEMORY, HOST).unwrap();
+            sketcher
+                .sketch(reads.iter().flatten().map(Vec::as_slice))
+                .unwrap()
+        });
+        assert_eq!(came, [0, windows(one)]);
+        let numbers = vec![(came[1], 1), (came[0], 1 + windows(other))];
+        let sorted = records.sort(numbers, HOST).unwrap();
+        assert_eq!(sorted.partitions().start, first);
+        for partition in sorted.partitions() {
+            let mut last = None;
+            let each = |records: &[u64], count: usize| {
+                assert!(records.len() >= count + 16);
+                for &record in &records[..count] {
+                    assert!(last < Some(record), "they ascend");
+                    last = Some(record);
+                    let place = (partition as u32) << 20 | (record >> 44) as u32;
+                    assert!(found.insert((place, record as u32)), "each comes once");
+                }
+                Ok::<_, GpuError>(())
+            };
+            sorted.each(partition, each).unwrap();
+        }
+        (first, passes) = (sorted.partitions().end, passes + 1);
     }
+    assert!(found == expected, "{shape:?}");
+    assert_eq!(
+        passes > 1,
+        memory < MEMORY,
+        "{passes} passes with {memory} bytes"
+    );
 }
 
 #[test]
@@ -345,14 +379,21 @@ fn what_does_not_fit_is_declined_and_the_next_batch_is_answered() {
         read: 0,
     }];
     for (memory, host) in [(MEMORY, 10), (10, HOST)] {
-        let sketcher = with_share(&library, memory, |share| share.sketcher(shape, host));
-        let mut sketcher = sketcher.unwrap();
+        let records = with_share(&library, MEMORY, |share| share.records(shape, 0)).unwrap();
+        let mut sketcher = records.sketcher(memory, host).unwrap();
         let declined = sketcher.sketch([&read[..]]);
         assert!(matches!(declined, Err(GpuError::Declined)));
-        assert_eq!(sketcher.windows().count(), 0);
     }
+    // Room for a record or two, where a partition has more.
+    let records = with_share(&library, 40, |share| share.records(shape, PARTITIONS - 1)).unwrap();
+    let mut sketcher = records.sketcher(MEMORY, HOST).unwrap();
+    let many = chance.letters(1 << 20);
+    assert!(matches!(
+        sketcher.sketch([&many[..]]),
+        Err(GpuError::Declined)
+    ));
     let long = SketchShape::sampled(22, 257, 236, 5).unwrap();
-    let refused = with_share(&library, MEMORY, |share| share.sketcher(long, HOST).err());
+    let refused = with_share(&library, MEMORY, |share| share.records(long, 0).err());
     assert!(matches!(
         refused,
         Some(GpuError::Window { window: 257, .. })
@@ -505,32 +546,12 @@ fn what_cannot_be_used_is_said_in_a_sentence() {
 }
 
 #[test]
-fn words_are_sorted_by_their_lowest_bits() {
+fn records_that_are_too_many_at_once_are_made_in_passes() {
     let Some(path) = made() else { return };
     let library = GpuLibrary::load(path).unwrap();
-    let mut sorter = with_share(&library, MEMORY, |share| share.sorter(HOST)).unwrap();
-    for (count, bits) in [
-        (0, 1),
-        (1, 64),
-        (5000, 64),
-        (777, 52),
-        (3000, 7),
-        (5001, 33),
-    ] {
-        let mut words: Vec<u64> = (0..count).map(mix).collect();
-        let mut expected = words.clone();
-        expected.sort_by_key(|word| word & (u64::MAX >> (64 - bits)));
-        sorter.sort(&mut words, bits).unwrap();
-        assert!(words == expected, "{count} words, {bits} bits");
-    }
-    for (memory, host) in [(1000, HOST), (MEMORY, 1000)] {
-        let mut sorter = with_share(&library, memory, |share| share.sorter(host)).unwrap();
-        let mut words: Vec<u64> = (0..500).map(mix).collect();
-        let declined = sorter.sort(&mut words, 64);
-        assert!(matches!(declined, Err(GpuError::Declined)));
-        assert!(
-            words.into_iter().eq((0..500).map(mix)),
-            "they are as they were"
-        );
+    let (shape, mut chance) = (SketchShape::default(), Chance(17));
+    let reads: Vec<Vec<Vec<u8>>> = (0..40).map(|_| vec![chance.letters(5000)]).collect();
+    for memory in [MEMORY, 500_000, 200_000, 100_000] {
+        check_records(&library, shape, &reads, memory);
     }
 }

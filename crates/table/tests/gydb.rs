@@ -81,7 +81,7 @@ fn partitions_out_of_order_wait_and_sections_are_sorted() {
             .piece(partition, &piece.0, &piece.1, &piece.2)
             .unwrap();
     }
-    check(&writer.into_database().unwrap(), &places);
+    check(&writer.into_database(2).unwrap(), &places);
     assert!(ordered == std::fs::read(&path).unwrap());
 }
 

@@ -1,6 +1,7 @@
 //! Why nothing was built.
 
 use std::fmt::{self, Display, Formatter};
+use std::path::PathBuf;
 
 use gyrase_fabric::FabricError;
 use gyrase_files::OutputError;
@@ -37,6 +38,21 @@ pub enum BuildError {
         /// Bytes given.
         given: u64,
     },
+    /// A pipe or a device, where the references are read more than once.
+    #[error(
+        "{why}, and the references can only be read once, since {} is no file; write them to a \
+         file first, or leave --gpu out",
+        path.display()
+    )]
+    ReadOnce {
+        /// Its name.
+        path: PathBuf,
+        /// Why they are read again.
+        why: String,
+    },
+    /// References are not what they were in the pass before.
+    #[error("the references changed while they were read; build again")]
+    Changed,
 }
 
 /// What a build needs memory for.

@@ -9,7 +9,6 @@ use gyrase_work::Progress;
 
 use super::budget::Room;
 use super::error::BuildError;
-use super::on_gpu::{BuildOnGpu, SortLane};
 use super::records::Records;
 use crate::cap::Cap;
 use crate::distinct::Distinct;
@@ -26,8 +25,22 @@ pub(super) struct Counted {
     pub full: u64,
 }
 
-/// Bits of a row in which those of a partition differ: of places and of locations.
-const ROW_BITS: u32 = PLACES.trailing_zeros() + u32::BITS;
+impl Counted {
+    /// Nothing, of so many taxa.
+    pub fn none(taxa: usize) -> Counted {
+        Counted {
+            distinct: vec![0; taxa],
+            full: 0,
+        }
+    }
+
+    /// Counts what was counted elsewhere too.
+    pub fn add(&mut self, other: &Counted) {
+        self.full += other.full;
+        let both = self.distinct.iter_mut().zip(&other.distinct);
+        both.for_each(|(count, more)| *count += more);
+    }
+}
 
 /// Rows that are enough for any list as the cap leaves it, twice.
 const LEAST_ROWS: usize = 4 * MAX_COUNT as usize;
@@ -35,8 +48,6 @@ const LEAST_ROWS: usize = 4 * MAX_COUNT as usize;
 /// What lists are made of.
 pub(super) struct MadeOf<'a, D> {
     pub records: &'a Records<D>,
-    /// Sorts in place of the threads.
-    pub gpu: Option<&'a BuildOnGpu<'a>>,
     /// Databases whose locations are as good as records.
     pub parts: &'a [Part<'a>],
     pub targets: &'a Targets,
@@ -69,7 +80,6 @@ impl<D: Drain> MadeOf<'_, D> {
                 parts,
                 rows: Vec::new(),
                 most,
-                on_gpu: self.gpu.map(BuildOnGpu::sort_lane),
                 piece: Piece::default(),
                 distinct,
                 full: 0,
@@ -87,16 +97,12 @@ impl<D: Drain> MadeOf<'_, D> {
             1 => sort()?,
             _ => lay_out_meanwhile(world, writer, sort)?,
         }
-        let mut all = Counted {
-            distinct: vec![0; self.taxa],
-            full: 0,
-        };
+        let mut all = Counted::none(self.taxa);
         for worker in workers {
-            all.full += worker.full;
-            all.distinct
-                .iter_mut()
-                .zip(worker.distinct.into_counts())
-                .for_each(|(all, more)| *all += more);
+            all.add(&Counted {
+                distinct: worker.distinct.into_counts(),
+                full: worker.full,
+            });
         }
         all.distinct.push(all.full);
         all.distinct = world.sum(&all.distinct)?;
@@ -133,7 +139,6 @@ struct Lists<'w> {
     rows: Vec<u64>,
     /// The most rows to have at a time.
     most: usize,
-    on_gpu: Option<SortLane<'w>>,
     piece: Piece,
     distinct: Distinct<'w>,
     full: u64,
@@ -256,11 +261,6 @@ impl Lists<'_> {
     }
 
     fn sort(&mut self) {
-        let on_gpu = self.on_gpu.as_mut();
-        // All rows are of one partition.
-        if on_gpu.is_some_and(|lane| lane.sort(&mut self.rows, ROW_BITS)) {
-            return;
-        }
         // The rows of a part are in order already, which a stable sort makes use of.
         match self.parts {
             [] => self.rows.sort_unstable(),
@@ -300,17 +300,12 @@ impl Piece {
 }
 
 #[cfg(test)]
-#[path = "../../../gpu/tests/twin/mod.rs"]
-mod twin;
-
-#[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     use gyrase_fabric::{Alone, Each, SLACK};
-    use gyrase_gpu::{GpuLibrary, GpuShare};
-    use gyrase_kmer::{SketchShape, mix};
+    use gyrase_kmer::mix;
     use gyrase_table::gydb::{Database, PARTITIONS, place_of};
     use gyrase_taxonomy::Taxon;
 
@@ -397,18 +392,8 @@ mod tests {
     /// Lists of up to 9 of the records of partition 7. Windows keep their numbers: block 0 begins
     /// at 0, block 1 at 2^16.
     fn made(records: &Records<One>, parts: &[Part], room: Room) -> (Counted, Database) {
-        made_with(None, records, parts, room)
-    }
-
-    fn made_with(
-        gpu: Option<&BuildOnGpu<'_>>,
-        records: &Records<One>,
-        parts: &[Part],
-        room: Room,
-    ) -> (Counted, Database) {
         let made_of = MadeOf {
             records,
-            gpu,
             parts,
             targets: &targets(),
             taxa: 7,
@@ -416,7 +401,7 @@ mod tests {
         };
         let writer = Writer::in_memory(9);
         let counted = made_of.write(&writer, &Alone, 9, &Progress::default());
-        (counted.unwrap(), writer.into_database().unwrap())
+        (counted.unwrap(), writer.into_database(2).unwrap())
     }
 
     fn of_one(records: impl Iterator<Item = (u64, u32)>) -> Records<One> {
@@ -473,36 +458,5 @@ mod tests {
             counted.windows(2).all(|two| two[0] == two[1])
                 && counted[0].distinct.iter().all(|&count| count > 0)
         );
-    }
-
-    #[test]
-    fn rows_that_a_gpu_sorts_make_the_same_lists() {
-        let program = std::env::current_exe().unwrap();
-        let Some(path) = twin::twin(program.parent().unwrap()) else {
-            return;
-        };
-        let library = GpuLibrary::load(path).unwrap();
-        let gpu = library.gpu(None).unwrap();
-        let share = GpuShare {
-            library: &library,
-            gpu: &gpu,
-            memory: 1 << 28,
-        };
-        let on_gpu = BuildOnGpu::new(share, SketchShape::default(), 2).unwrap();
-        let records = of_one(records().into_iter());
-        for rows in [29_000, usize::MAX] {
-            let room = Room { threads: 2, rows };
-            let [one, other] = [None, Some(&on_gpu)].map(|gpu| {
-                let (counted, database) = made_with(gpu, &records, &[], room);
-                let of_feature = |feature: Result<_, _>| {
-                    let (feature, locations): (u32, &[Location]) = feature.unwrap();
-                    (feature, locations.to_vec())
-                };
-                let lists: Vec<_> = database.features().map(of_feature).collect();
-                (counted, lists)
-            });
-            assert!(one == other, "{rows} rows");
-        }
-        assert!(on_gpu.sorted() > 50_000 && on_gpu.failure().is_none());
     }
 }

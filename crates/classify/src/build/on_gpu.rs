@@ -3,21 +3,34 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gyrase_gpu::{Gpu, GpuError, GpuShare, GpuSketcher, GpuSorter};
+use gyrase_fabric::{Drain, Each, FabricError};
+use gyrase_gpu::{Gpu, GpuError, GpuRecords, GpuShare, GpuSketcher, GpuSorted};
 use gyrase_kmer::SketchShape;
 
 /// Bytes of this machine's memory that a thread takes for what goes to the GPU and comes back, at
 /// most.
 const HOST_BYTES: u64 = 8 << 20;
 
+/// Bytes of the GPU that a thread sketches with, at most: those of a batch with the most windows.
+const SKETCHING: u64 = 96 << 20;
+
+/// The part of a GPU's share that all threads sketch with, at most.
+const SKETCHING_PART: u64 = 2;
+
+/// Bytes of a record.
+const RECORD: usize = size_of::<u64>();
+
 /// A GPU that sketches the references of a build and sorts their features, and what it did.
 #[derive(Debug)]
 pub struct BuildOnGpu<'g> {
-    /// Of each thread.
+    /// For records, beside what threads sketch with.
     share: GpuShare<'g>,
+    shape: SketchShape,
+    /// Bytes that a thread sketches with.
+    sketching: u64,
     sketched: AtomicU64,
-    left: AtomicU64,
     sorted: AtomicU64,
+    passes: AtomicU64,
     failure: OnceLock<GpuError>,
 }
 
@@ -32,14 +45,18 @@ impl<'g> BuildOnGpu<'g> {
         threads: usize,
     ) -> Result<BuildOnGpu<'g>, GpuError> {
         share.sketches(shape)?;
+        let threads = threads as u64;
+        let sketching = SKETCHING.min(share.memory / SKETCHING_PART / threads);
         Ok(BuildOnGpu {
             share: GpuShare {
-                memory: share.memory / threads as u64,
+                memory: share.memory - threads * sketching,
                 ..share
             },
+            shape,
+            sketching,
             sketched: AtomicU64::new(0),
-            left: AtomicU64::new(0),
             sorted: AtomicU64::new(0),
+            passes: AtomicU64::new(0),
             failure: OnceLock::new(),
         })
     }
@@ -54,126 +71,140 @@ impl<'g> BuildOnGpu<'g> {
         self.share.gpu
     }
 
-    /// Windows that it has sketched, and those that it has left to the processor.
-    pub fn windows(&self) -> (u64, u64) {
-        (self.sketched.load(Relaxed), self.left.load(Relaxed))
+    /// Windows that it has sketched, in all passes.
+    pub fn windows(&self) -> u64 {
+        self.sketched.load(Relaxed)
     }
 
-    /// Locations that it has sorted; the processor has sorted the others.
-    pub fn sorted(&self) -> u64 {
+    /// Locations that it has sorted.
+    pub fn locations(&self) -> u64 {
         self.sorted.load(Relaxed)
     }
 
-    /// Why it did no more, where it failed.
+    /// How often it went over the references: once where its memory is enough for all locations.
+    pub fn passes(&self) -> u64 {
+        self.passes.load(Relaxed)
+    }
+
+    /// Why the processor has built instead, where it failed.
     pub fn failure(&self) -> Option<&GpuError> {
         self.failure.get()
     }
 
-    /// It does no more.
-    fn fail(&self, error: GpuError) {
+    /// It does no more. What comes of it is lost: the caller asks for the failure.
+    fn fail(&self, error: GpuError) -> FabricError {
         // Another thread may have come first, with what is as good a reason.
         let _ = self.failure.set(error);
+        FabricError::Elsewhere
     }
 
-    /// What one thread sorts with.
-    pub(super) fn sort_lane(&self) -> SortLane<'_> {
-        SortLane {
+    /// Begins a pass over the references: for features of a partition on.
+    pub(super) fn pass(&self, first_partition: usize) -> Result<GpuPass<'_>, FabricError> {
+        self.passes.fetch_add(1, Relaxed);
+        let records = self.share.records(self.shape, first_partition);
+        Ok(GpuPass {
             of: self,
-            sorter: None,
-        }
+            records: records.map_err(|error| self.fail(error))?,
+        })
     }
+}
 
+/// A pass over the references, in which a GPU keeps features of as many partitions as it has room
+/// for.
+pub(crate) struct GpuPass<'g> {
+    of: &'g BuildOnGpu<'g>,
+    records: GpuRecords,
+}
+
+impl<'g> GpuPass<'g> {
     /// What one thread sketches with.
-    pub(crate) fn lane(&self, shape: SketchShape) -> SketchLane<'_> {
+    pub(crate) fn lane(&self) -> SketchLane<'_> {
         SketchLane {
-            of: self,
-            shape,
+            pass: self,
             sketcher: None,
         }
+    }
+
+    /// Sorts the features. Windows from the first of each pair on, as they came, are windows of the
+    /// database from the second on.
+    pub(super) fn sort(self, windows: Vec<(u32, u32)>) -> Result<OnDevice<'g>, FabricError> {
+        let GpuPass { of, records } = self;
+        let sorted = records.sort(windows, HOST_BYTES);
+        let sorted = sorted.map_err(|error| of.fail(error))?;
+        let on_device = OnDevice { of, sorted };
+        let all: u64 = on_device
+            .owned()
+            .iter()
+            .map(|&number| on_device.bytes(number))
+            .sum();
+        of.sorted.fetch_add(all / RECORD as u64, Relaxed);
+        Ok(on_device)
     }
 }
 
 /// What one thread lets a GPU sketch with.
-pub(crate) struct SketchLane<'g> {
-    of: &'g BuildOnGpu<'g>,
-    shape: SketchShape,
-    sketcher: Option<GpuSketcher>,
+pub(crate) struct SketchLane<'p> {
+    pass: &'p GpuPass<'p>,
+    sketcher: Option<GpuSketcher<'p>>,
 }
 
 impl SketchLane<'_> {
-    /// The features of all windows of sequences, one after the other; nothing where the processor
-    /// is to sketch them.
+    /// Keeps the features of sequences with so many windows: the number of the first.
     pub(crate) fn sketch<'b>(
         &mut self,
-        sequences: impl Iterator<Item = &'b [u8]> + Clone,
-    ) -> Option<impl Iterator<Item = &[u32]>> {
-        let windows = sequences.clone();
-        let windows = windows.map(|letters| u64::from(self.shape.windows(letters.len())));
-        let windows: u64 = windows.sum();
-        match self.attempt(sequences) {
-            Ok(true) => {
-                self.of.sketched.fetch_add(windows, Relaxed);
-                self.sketcher.as_ref().map(GpuSketcher::windows)
-            }
-            other => {
-                self.of.left.fetch_add(windows, Relaxed);
-                if let Err(error) = other {
-                    self.of.fail(error);
-                }
-                None
-            }
-        }
+        sequences: impl Iterator<Item = &'b [u8]>,
+        windows: u32,
+    ) -> Result<u32, FabricError> {
+        let of = self.pass.of;
+        let sketched = self.attempt(sequences).map_err(|error| of.fail(error));
+        of.sketched.fetch_add(windows.into(), Relaxed);
+        sketched
     }
 
-    fn attempt<'b>(&mut self, sequences: impl Iterator<Item = &'b [u8]>) -> Result<bool, GpuError> {
-        if self.of.failure.get().is_some() {
-            return Ok(false);
-        }
+    fn attempt<'b>(&mut self, sequences: impl Iterator<Item = &'b [u8]>) -> Result<u32, GpuError> {
+        let GpuPass { of, records } = self.pass;
         let sketcher = match &mut self.sketcher {
             Some(open) => open,
-            none => none.insert(self.of.share.sketcher(self.shape, HOST_BYTES)?),
+            none => none.insert(records.sketcher(of.sketching, HOST_BYTES)?),
         };
-        match sketcher.sketch(sequences) {
-            Ok(()) => Ok(true),
-            Err(GpuError::Declined) => Ok(false),
-            Err(error) => Err(error),
-        }
+        sketcher.sketch(sequences)
     }
 }
 
-/// Fewer rows than this the processor sorts sooner than they go to a GPU and back.
-const LEAST_SORTED: usize = 1 << 13;
-
-/// What one thread lets a GPU sort with.
-pub(super) struct SortLane<'g> {
+/// Sorted records of some partitions on a GPU.
+pub(super) struct OnDevice<'g> {
     of: &'g BuildOnGpu<'g>,
-    sorter: Option<GpuSorter>,
+    sorted: GpuSorted,
 }
 
-impl SortLane<'_> {
-    /// Sorts rows by so many of their lowest bits; false where the processor is to sort them.
-    pub(super) fn sort(&mut self, rows: &mut [u64], bits: u32) -> bool {
-        if rows.len() < LEAST_SORTED || self.of.failure.get().is_some() {
-            return false;
-        }
-        match self.attempt(rows, bits) {
-            Ok(()) => {
-                self.of.sorted.fetch_add(rows.len() as u64, Relaxed);
-                true
-            }
-            Err(GpuError::Declined) => false,
-            Err(error) => {
-                self.of.fail(error);
-                false
-            }
-        }
+impl OnDevice<'_> {
+    /// The partition behind the last whose records are here.
+    pub(super) fn end(&self) -> usize {
+        self.sorted.partitions().end
+    }
+}
+
+impl Drain for OnDevice<'_> {
+    fn owned(&self) -> Vec<usize> {
+        self.sorted.partitions().collect()
     }
 
-    fn attempt(&mut self, rows: &mut [u64], bits: u32) -> Result<(), GpuError> {
-        let sorter = match &mut self.sorter {
-            Some(open) => open,
-            none => none.insert(self.of.share.sorter(HOST_BYTES)?),
-        };
-        sorter.sort(rows, bits)
+    fn bytes(&self, partition: usize) -> u64 {
+        (self.sorted.count(partition) * RECORD) as u64
+    }
+
+    fn drain<E: From<FabricError>>(&self, partition: usize, each: &mut Each<E>) -> Result<(), E> {
+        let mut stopped = None;
+        let drained = self.sorted.each(partition, |records, count| {
+            stopped = each(bytemuck::cast_slice(records), count * RECORD).err();
+            match stopped {
+                Some(_) => Err(GpuError::Declined),
+                None => Ok(()),
+            }
+        });
+        match (stopped, drained) {
+            (Some(error), _) => Err(error),
+            (None, drained) => Ok(drained.map_err(|error| self.of.fail(error))?),
+        }
     }
 }

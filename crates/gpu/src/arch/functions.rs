@@ -8,13 +8,12 @@ use std::ptr::{self, NonNull};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::raw::{
-    Batch, RawAnswers, RawDatabase, RawDevice, RawShape, RawSketches, RawSuperKmers, RawText,
-    Sequence,
+    Batch, RawAnswers, RawDatabase, RawDevice, RawShape, RawSuperKmers, RawText, Sequence,
 };
 use crate::error::GpuError;
 
 /// The version of the functions that this file calls.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 
 /// What a call comes to, by `gyrase_gpu_code`.
 const FINE: i32 = 0;
@@ -55,12 +54,15 @@ functions! {
     submit: fn(*mut c_void, *const Batch<'_>) -> i32;
     collect: fn(*mut c_void, *mut RawAnswers) -> i32;
     suffixes: fn(i32, *const RawText<'_>, u64, *mut u32, *mut u32) -> i32;
-    sketcher: fn(i32, *const RawShape, u64, u64) -> *mut c_void;
+    records: fn(i32, u64, u32) -> *mut c_void;
+    records_close: fn(*mut c_void);
+    sketcher: fn(*mut c_void, *const RawShape, u64, u64) -> *mut c_void;
     sketcher_close: fn(*mut c_void);
-    sketch: fn(*mut c_void, *const Sequence<'_>, u32, *mut RawSketches) -> i32;
-    sorter: fn(i32, u64, u64) -> *mut c_void;
-    sorter_close: fn(*mut c_void);
-    sort: fn(*mut c_void, *mut u64, u64, u32) -> i32;
+    sketch: fn(*mut c_void, *const Sequence<'_>, u32, u32) -> i32;
+    sort: fn(*mut c_void, *const u32, *const u32, u32, *mut u32, *mut u32) -> i32;
+    reader: fn(*mut c_void, u64) -> *mut c_void;
+    reader_close: fn(*mut c_void);
+    read: fn(*mut c_void, u64, u32, *mut *const u64) -> i32;
     counter: fn(i32, u64) -> *mut c_void;
     counter_close: fn(*mut c_void);
     count: fn(*mut c_void, *const RawSuperKmers<'_>, *mut u32) -> i32;

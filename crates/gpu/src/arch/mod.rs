@@ -4,8 +4,8 @@
 //! its version is checked before any other is called. An index is freed after its pipelines, of
 //! which each has a share in it. A pipeline is in one thread at a time, by value. What a batch
 //! points to outlives the call, which copies it; what comes back stays until the pipeline's next
-//! batch, and [`Answers`] has the pipeline meanwhile. What sketches, sorts or counts is in one
-//! thread at a time too.
+//! batch, and [`Answers`] has the pipeline meanwhile. Records are freed after what sketches for
+//! them and what reads them. What sketches, reads or counts is in one thread at a time too.
 #![allow(
     unsafe_code,
     reason = "a library that is loaded at run time is called by pointers"
@@ -16,8 +16,7 @@ mod counter;
 mod functions;
 mod on_device;
 mod raw;
-mod sketcher;
-mod sorter;
+mod records;
 
 pub(crate) use answers::Answers;
 pub(crate) use counter::OpenCounter;
@@ -25,5 +24,4 @@ pub(crate) use functions::Functions;
 pub(crate) use on_device::{OnDevice, Pipeline};
 pub use raw::GpuRegion;
 pub(crate) use raw::{Batch, LANES, RawPart, RawSuperKmer, Sequence, Tasks};
-pub(crate) use sketcher::OpenSketcher;
-pub(crate) use sorter::OpenSorter;
+pub(crate) use records::{OpenReader, OpenRecords, OpenSketcher};

@@ -177,27 +177,6 @@ impl Default for RawAnswers {
     }
 }
 
-/// `gyrase_gpu_sketches`.
-#[repr(C)]
-#[derive(Debug)]
-pub(crate) struct RawSketches {
-    pub(super) features: *const u32,
-    pub(super) begins: *const u32,
-    pub(super) feature_count: u64,
-    pub(super) window_count: u64,
-}
-
-impl Default for RawSketches {
-    fn default() -> RawSketches {
-        RawSketches {
-            features: ptr::null(),
-            begins: ptr::null(),
-            feature_count: 0,
-            window_count: 0,
-        }
-    }
-}
-
 /// `gyrase_gpu_text`.
 #[repr(C)]
 pub(crate) struct RawText<'t> {

@@ -1,20 +1,28 @@
-// The host twin of a device that breaks: it fails when it is asked for rows or sketches once more
-// than it bears.
+// The host twin of a device that breaks: it fails when it is asked for rows once more than it bears,
+// and when it is to sketch or to read as the environment says.
 #define gyrase_gpu_rows rows_of_counter
 #define gyrase_gpu_sketch sketch_of_sketcher
+#define gyrase_gpu_read read_of_reader
 #include "gyrase_gpu.cu"
 #undef gyrase_gpu_rows
 #undef gyrase_gpu_sketch
+#undef gyrase_gpu_read
 
 #include <atomic>
 
 namespace {
 
-std::atomic<int> bears_rows{7}, bears_sketches{1};
+std::atomic<int> bears_rows{7}, bears_sketches{1}, bears_reads{5};
 
 int32_t break_down() {
     error = "it broke";
     return GYRASE_GPU_FAILED;
+}
+
+// Whether it breaks when it is asked for that too often.
+bool breaks(const char *what) {
+    const char *named = std::getenv("BEARS_NO_MORE");
+    return named != nullptr && std::string(named) == what;
 }
 
 }  // namespace
@@ -26,7 +34,13 @@ GYRASE_EXPORT int32_t gyrase_gpu_rows(void *counter, uint64_t first, uint64_t co
 }
 
 GYRASE_EXPORT int32_t gyrase_gpu_sketch(void *sketcher, const gyrase_gpu_sequence *sequences,
-                                        uint32_t count, gyrase_gpu_sketches *to) {
-    const bool bears = bears_sketches-- > 0;
-    return bears ? sketch_of_sketcher(sketcher, sequences, count, to) : break_down();
+                                        uint32_t count, uint32_t first_window) {
+    if (breaks("sketches") && bears_sketches-- <= 0) return break_down();
+    return sketch_of_sketcher(sketcher, sequences, count, first_window);
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_read(void *reader, uint64_t first, uint32_t count,
+                                      const uint64_t **to) {
+    if (breaks("reads") && bears_reads-- <= 0) return break_down();
+    return read_of_reader(reader, first, count, to);
 }

@@ -376,14 +376,25 @@ fn a_gpu_sketches_references_as_the_processor_does() {
         assert!(built(&place, library, "0", args).0 == expected, "{args:?}");
         let gpu = &place.json("run.json")["gpu"];
         assert!(
-            gpu["windows"].as_u64() > Some(100) && gpu["windows_left"] == 0,
+            gpu["windows"].as_u64() > Some(100) && gpu["passes"] == 1 && gpu["failed"].is_null(),
+            "{gpu}"
+        );
+    }
+    let all = ["-t", "1", "--one-in", "1"];
+    let expected = built(&place, library, "off", &all).0;
+    for (memory, passes) in [("2M", 2), ("1200K", 3)] {
+        let few = [&all[..], &["--gpu-memory", memory]].concat();
+        assert!(built(&place, library, "0", &few).0 == expected);
+        let gpu = &place.json("run.json")["gpu"];
+        assert!(
+            gpu["passes"].as_u64() >= Some(passes) && gpu["failed"].is_null(),
             "{gpu}"
         );
     }
     let expected = built(&place, library, "off", &[]).0;
     let (left, said) = built(&place, library, "0", &["--gpu-memory", "1K"]);
     assert!(
-        left == expected && said.contains("the processor has sketched them"),
+        left == expected && said.contains("the processor has built the database instead"),
         "{said}"
     );
     let long = [&BUILD[..], &["--window", "300", "--gpu", "0"]].concat();
@@ -414,13 +425,19 @@ fn the_processor_goes_on_where_a_gpu_breaks() {
     };
     let place = place();
     let expected = built(&place, &library, "off", &[]).0;
-    let (bytes, said) = built(&place, &library, "0", &["-t", "1"]);
-    assert!(bytes == expected);
-    let broke = "the GPU failed: it broke; the processor has done the rest";
-    assert!(said.contains(broke), "{said}");
-    let gpu = &place.json("run.json")["gpu"];
-    assert!(
-        gpu["windows"].as_u64() > Some(0) && gpu["windows_left"].as_u64() > Some(0),
-        "{gpu}"
-    );
+    for bears in ["sketches", "reads"] {
+        let mut command = place.command(&[&BUILD[..], &["--gpu", "0", "-t", "1"]].concat());
+        let command = command
+            .args(["--report", "run.json"])
+            .env("BEARS_NO_MORE", bears);
+        let broken = ran(command.env("GYRASE_GPU", &library).output().unwrap());
+        assert!(
+            broken.code == 0 && place.read("r.gydb") == expected,
+            "{bears}"
+        );
+        let broke = "the GPU failed: it broke; the processor has built the database instead";
+        assert!(broken.stderr.contains(broke), "{}", broken.stderr);
+        let gpu = &place.json("run.json")["gpu"];
+        assert!(gpu["windows"].as_u64() > Some(0), "{gpu}");
+    }
 }

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use gyrase_fabric::Finished;
 use gyrase_files::container::{Section, aligned, is_section_name};
 use gyrase_files::{Ordered, OrderedFile, OutputFile, Segment, WriteBack};
+use gyrase_work::in_threads;
 use memmap2::Mmap;
 
 use super::database::{Database, in_memory_path};
@@ -52,8 +53,8 @@ pub(super) enum Target {
     /// The thread stands before the file: it must let go of it before a dropped writer lets go of
     /// the lock.
     File(Mutex<WriteBack>, OutputFile),
-    /// Parts of the file by their offset.
-    Memory(Mutex<BTreeMap<u64, Box<[u32]>>>),
+    /// Parts of what would be the file by their offset.
+    Memory(Mutex<BTreeMap<u64, Vec<u32>>>),
     /// A file that several processes write; what is kept with a partition is its entry, and one
     /// more than its largest location.
     Shared(Box<OrderedFile<(Entry, u64), Finished>>),
@@ -152,7 +153,7 @@ impl Writer {
         counts: &[u8],
         locations: &[Location],
     ) -> Result<(), GydbError> {
-        let piece = Piece::new(
+        let mut piece = Piece::new(
             self.spare_buffer(),
             partition,
             places,
@@ -165,6 +166,12 @@ impl Writer {
             file.put(partition, Segment::new(bytes), (piece.entry, piece.windows))?;
             self.recycle(piece.words);
             return Ok(());
+        }
+        if let Target::Memory(parts) = &self.target {
+            piece.words.shrink_to_fit();
+            return self.bring(partition, piece, |state, piece| {
+                insert(parts, state.enter(&piece), piece.words);
+            });
         }
         if let Some((words, offset)) = self.place(partition, piece)? {
             self.write_at(&words, offset)?;
@@ -211,11 +218,12 @@ impl Writer {
         Ok(header.summary)
     }
 
-    /// Finishes the database and opens it: from the file, or in the memory where it was built.
+    /// Finishes the database and opens it: from the file, or in the memory where it was built, in
+    /// which `threads` threads bring it together.
     ///
     /// # Panics
     /// When a partition was not written.
-    pub fn into_database(self) -> Result<Database, GydbError> {
+    pub fn into_database(self, threads: usize) -> Result<Database, GydbError> {
         let header = self.complete()?;
         match self.target {
             Target::Shared(_) => unreachable!("several processes write files"),
@@ -229,7 +237,7 @@ impl Writer {
                     .into_inner()
                     .expect("no thread panics while it holds the memory");
                 let bytes = header.summary.bytes;
-                let map = joined(parts, bytes);
+                let map = joined(parts, bytes, threads);
                 Database::in_memory(map.map_err(|source| GydbError::Memory {
                     path: in_memory_path(),
                     bytes,
@@ -258,18 +266,29 @@ impl Writer {
         }
     }
 
-    /// Gives partitions their places, from the next one on as far as they are there; returns words
-    /// to write, and their offset.
-    fn place(&self, partition: usize, piece: Piece) -> Result<Option<(Vec<u32>, u64)>, GydbError> {
+    /// Gives partitions their places, from the next one on as far as they are there.
+    fn bring(
+        &self,
+        partition: usize,
+        piece: Piece,
+        place: impl FnMut(&mut State, Piece),
+    ) -> Result<(), GydbError> {
         assert!(
             (self.order.next()..PARTITIONS).contains(&partition),
             "partition {partition} is written once"
         );
         let bytes = 4 * piece.words.capacity();
-        let placed = self.order.bring(partition, piece, bytes, |state, piece| {
-            self.recycle(state.place(piece));
-        });
-        placed.map_err(|_| GydbError::Abandoned { path: self.path() })?;
+        let placed = self.order.bring(partition, piece, bytes, place);
+        placed.map_err(|_| GydbError::Abandoned { path: self.path() })
+    }
+
+    /// As [`Writer::bring`], for a file; returns words to write, and their offset.
+    fn place(&self, partition: usize, piece: Piece) -> Result<Option<(Vec<u32>, u64)>, GydbError> {
+        self.bring(partition, piece, |state, piece| {
+            state.enter(&piece);
+            state.tail.extend_from_slice(&piece.words);
+            self.recycle(piece.words);
+        })?;
         Ok(self
             .order
             .change(|state| state.take_large_pages(|| self.spare_buffer())))
@@ -288,10 +307,7 @@ impl Writer {
                 written.map_err(|source| GydbError::Write(output.error(source)))
             }
             Target::Memory(parts) => {
-                let mut parts = parts
-                    .lock()
-                    .expect("no thread panics while it holds the memory");
-                parts.insert(offset, words.into());
+                insert(parts, offset, words.to_vec());
                 Ok(())
             }
             Target::Shared(_) => unreachable!("the file has its own offsets"),
@@ -392,28 +408,56 @@ impl Writer {
     }
 }
 
-/// The parts of a database side by side. Each is freed as soon as it is copied.
-fn joined(parts: BTreeMap<u64, Box<[u32]>>, bytes: u64) -> io::Result<Mmap> {
-    let mut map = anonymous(bytes as usize)?;
-    for (offset, words) in parts {
-        let start = offset as usize;
-        map[start..start + size_of_val(&*words)].copy_from_slice(bytemuck::cast_slice(&words));
+fn insert(parts: &Mutex<BTreeMap<u64, Vec<u32>>>, offset: u64, words: Vec<u32>) {
+    let mut parts = parts
+        .lock()
+        .expect("no thread panics while it holds the memory");
+    // What is empty shares its offset with what follows.
+    if !words.is_empty() {
+        parts.insert(offset, words);
     }
+}
+
+/// The parts of a database side by side, copied by so many threads. Each is freed as soon as it is
+/// copied.
+fn joined(parts: BTreeMap<u64, Vec<u32>>, bytes: u64, threads: usize) -> io::Result<Mmap> {
+    let mut map = anonymous(bytes as usize)?;
+    let (mut rest, mut end) = (&mut map[..], 0);
+    let mut copies = Vec::with_capacity(parts.len());
+    for (offset, words) in parts {
+        let (_, from_here) = rest.split_at_mut(offset as usize - end);
+        let (place, behind) = from_here.split_at_mut(size_of_val(&words[..]));
+        end = offset as usize + place.len();
+        rest = behind;
+        copies.push((place, words));
+    }
+    let copies = Mutex::new(copies.into_iter());
+    let next = || {
+        copies
+            .lock()
+            .expect("no thread panics while it takes a part")
+            .next()
+    };
+    in_threads(vec![(); threads], |()| {
+        while let Some((place, words)) = next() {
+            place.copy_from_slice(bytemuck::cast_slice(&words));
+        }
+    });
+    drop(copies);
     map.make_read_only()
 }
 
 impl State {
-    /// Gives the next partition its place; its buffer, which is not needed any more.
-    fn place(&mut self, piece: Piece) -> Vec<u32> {
+    /// Gives the next partition its place; where that is.
+    fn enter(&mut self, piece: &Piece) -> u64 {
         let entry = Entry {
             offset: self.offset,
             ..piece.entry
         };
         self.offset = entry.end();
         self.entries.push(entry);
-        self.tail.extend_from_slice(&piece.words);
         self.windows = self.windows.max(piece.windows);
-        piece.words
+        entry.offset
     }
 
     /// True when enough has been placed since the last time for another write-back.

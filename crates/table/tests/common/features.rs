@@ -139,7 +139,7 @@ pub fn in_memory(places: &Places) -> Database {
     let writer = Writer::in_memory(MAX_COUNT);
     add_sections(&writer);
     write(&writer, places, 1).unwrap();
-    writer.into_database().unwrap()
+    writer.into_database(3).unwrap()
 }
 
 /// Checks every way to read a database against the oracle.

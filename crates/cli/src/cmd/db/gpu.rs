@@ -25,29 +25,27 @@ pub fn open<'f>(
     }
 }
 
-/// Says what it sketched, and what became of the rest.
+/// Says what it did.
 pub fn tell(on_gpu: &BuildOnGpu<'_>, session: &Session) {
-    let (sketched, left) = on_gpu.windows();
-    let gpu = on_gpu.gpu();
+    let (gpu, passes) = (on_gpu.gpu(), on_gpu.passes());
+    let (windows, locations) = (on_gpu.windows(), on_gpu.locations());
     session.note(
         "gpu",
         json!({
             "name": gpu.name,
             "number": gpu.number,
-            "windows": sketched,
-            "windows_left": left,
-            "locations": on_gpu.sorted(),
+            "windows": windows,
+            "locations": locations,
+            "passes": passes,
+            "failed": on_gpu.failure().map(ToString::to_string),
         }),
     );
-    let (name, rest) = (&gpu.name, things(left, "window"));
-    let [windows, locations] = [(sketched, "window"), (on_gpu.sorted(), "location")]
-        .map(|(count, what)| things(count, what));
-    tracing::info!("the {name} sketched {windows}, and sorted {locations}");
-    match on_gpu.failure() {
-        Some(why) => tracing::warn!("{why}; the processor has done the rest"),
-        None if left > 0 => tracing::warn!(
-            "{rest} took more memory than there is for the {name}; the processor has sketched them"
-        ),
-        None => {}
+    if let Some(why) = on_gpu.failure() {
+        tracing::warn!("{why}; the processor has built the database instead");
+        return;
     }
+    let (name, passes) = (&gpu.name, things(passes, "pass"));
+    let [windows, locations] =
+        [(windows, "window"), (locations, "location")].map(|(count, what)| things(count, what));
+    tracing::info!("the {name} sketched {windows}, and sorted {locations}, in {passes}");
 }
