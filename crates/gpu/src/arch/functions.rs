@@ -14,7 +14,7 @@ use super::raw::{
 use crate::error::GpuError;
 
 /// The version of the functions that this file calls.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 
 /// What a call comes to, by `gyrase_gpu_code`.
 const FINE: i32 = 0;

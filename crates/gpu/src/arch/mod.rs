@@ -24,6 +24,6 @@ pub(crate) use counter::OpenCounter;
 pub(crate) use functions::Functions;
 pub(crate) use on_device::{OnDevice, Pipeline};
 pub use raw::GpuRegion;
-pub(crate) use raw::{Batch, LANES, RawPart, RawSuperKmer, Sequence, Tasks};
+pub(crate) use raw::{Batch, LANES, RawPart, RawSuperKmer, Sequence, Tasks, Wanted};
 pub(crate) use sketcher::OpenSketcher;
 pub(crate) use sorter::OpenSorter;
