@@ -271,6 +271,36 @@ fn several_databases_are_asked_on_a_gpu() {
 }
 
 #[test]
+fn candidates_are_stored_by_a_gpu() {
+    let Some(library) = made() else { return };
+    let place = place();
+    place.ok(&BUILD);
+    for (which, more) in [
+        ("off", vec![]),
+        ("0", vec![]),
+        (
+            "0",
+            vec!["--gpu-memory".into(), memory_for(&place, &["r.gydb"], 3)],
+        ),
+    ] {
+        let more: Vec<&str> = more.iter().map(String::as_str).collect();
+        let file = format!("{which}{}.gyc", more.len());
+        let args = [
+            "--candidates",
+            &file,
+            "--gpu",
+            which,
+            "--report",
+            "run.json",
+        ];
+        let ran = with(&place, library, &[&PAIRS[..], &args, &more].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(place.read(&file) == place.read("off0.gyc"), "{file}");
+        assert_eq!(place.json("run.json")["gpu"].is_null(), which == "off");
+    }
+}
+
+#[test]
 fn samples_of_a_sheet_share_the_database_on_a_gpu() {
     let Some(library) = made() else { return };
     let place = place();

@@ -177,10 +177,10 @@ impl Classify {
         session.same_files(self.against.files(&references))?;
         let mut collection = self.against.index(references, session)?;
         note_inputs(&inputs, session);
+        gpu::bring(&self.gpu, &mut collection, [&lane].into_iter(), session)?;
         if let Some(path) = &self.stored.candidates {
             return stored::keep(path, &lane, &collection, session);
         }
-        gpu::bring(&self.gpu, &mut collection, [&lane].into_iter(), session)?;
         let start = Instant::now();
         let outputs = places.open_in(session, &collection.catalogue.taxonomy)?;
         self.answer(
