@@ -134,6 +134,18 @@ fn a_gpu_gives_every_answer_that_the_processor_gives() {
             "{gpu}"
         );
     }
+    // The database is made by the GPU before it is asked, here in parts.
+    let memory = memory_for(&place, &["r.gydb"], 3);
+    let args = [&on_the_fly[..], &["--gpu-memory", &memory]].concat();
+    let expected = outputs(&place, library, "off", &args);
+    assert!(outputs(&place, library, "0", &args) == expected);
+    let report = place.json("run.json");
+    assert!(
+        report["gpu_build"]["windows"].as_u64() > Some(100)
+            && report["gpu_build"]["windows_left"] == 0
+            && report["gpu"]["reads"].as_u64() > Some(60),
+        "{report}"
+    );
     // So few reads are not worth it.
     assert!(!outputs(&place, library, "auto", &single).is_empty());
     assert!(place.json("run.json")["gpu"].is_null());

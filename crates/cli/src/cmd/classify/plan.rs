@@ -27,7 +27,7 @@ impl Classify {
         let lanes = self.lanes()?;
         let files: Vec<PathBuf> = lanes.iter().flat_map(Lane::files).cloned().collect();
         let inputs = Inputs::open(&files, Source::options())?;
-        let mut collection = self.against.index(Vec::new(), session)?;
+        let mut collection = self.against.index(Vec::new(), &self.gpu, session)?;
         let gpu = gpu::planned(&self.gpu, &mut collection, &lanes, session)?;
         let prediction = predict(
             &collection,

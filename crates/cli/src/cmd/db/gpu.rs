@@ -25,12 +25,12 @@ pub fn open<'f>(
     }
 }
 
-/// Says what it sketched, and what became of the rest.
-pub fn tell(on_gpu: &BuildOnGpu<'_>, session: &Session) {
+/// Says what it sketched, and what became of the rest; in the report as this fact.
+pub fn tell(on_gpu: &BuildOnGpu<'_>, fact: &str, session: &Session) {
     let (sketched, left) = on_gpu.windows();
     let gpu = on_gpu.gpu();
     session.note(
-        "gpu",
+        fact,
         json!({
             "name": gpu.name,
             "number": gpu.number,
