@@ -46,6 +46,7 @@ pub fn test(args: &[String]) -> Result<()> {
         &["-p", "gyrase-gpu"][..],
         &["-p", "gyrase-count", "--lib", "feeder::"],
         &["-p", "gyrase-classify", "--lib", "build::lists"],
+        &["-p", "gyrase-classify", "--test", "classify", "gpu::"],
         &["-p", "gyrase", "--test", "end_to_end", "gpu::"],
     ] {
         let mut cargo = steps::cargo(&[&["test"], tests].concat());

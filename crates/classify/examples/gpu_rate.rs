@@ -13,8 +13,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gyrase_classify::{INSERT, Index, Lane};
-use gyrase_gpu::{GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuSequence, GpuShare};
+use gyrase_gpu::{GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuSequence, GpuShare, GpuSlice};
 use gyrase_seq::Batch;
+use gyrase_table::gydb::{Location, PARTITIONS};
 use gyrase_work::{Feed, in_parallel};
 
 /// Bytes of a batch, as `gyrase classify` takes them.
@@ -91,10 +92,13 @@ fn asked([first, second]: &[Batch; 2], stride: usize) -> Asked<'_> {
 
 fn bring(index: &Index, library: &GpuLibrary, threads: usize) -> Result<GpuIndex, GpuError> {
     let gpu = library.gpu(None)?;
-    let words = index.features.feature_words();
+    let slices = [GpuSlice {
+        words: index.features.feature_words(0..PARTITIONS),
+        first_window: Location(0),
+    }];
     let database = GpuDatabase {
         shape: index.parameters.sketch,
-        words: &words,
+        slices: &slices,
         first_windows: index.targets.first_windows(),
         windows: index.targets.all_windows(),
     };

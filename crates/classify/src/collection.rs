@@ -10,7 +10,8 @@ use crate::cap::Cap;
 use crate::catalogue::Catalogue;
 use crate::index::Index;
 use crate::mismatch::Mismatch;
-use crate::on_gpu::{GpuRefusal, HOST_BYTES, OnGpu};
+use crate::on_gpu::{GpuRefusal, HOST_BYTES, Needs, OnGpu};
+use crate::slice::Slice;
 use crate::stored::FULL;
 
 /// One or more databases as one: the answers are those of the database that all their references
@@ -59,17 +60,6 @@ struct Member {
     first_window: u32,
 }
 
-/// Partitions of one database: what is looked up at a time.
-#[derive(Clone, Debug)]
-pub(crate) struct Slice<'c> {
-    /// The database.
-    pub features: &'c Database,
-    /// What its windows are counted from.
-    pub first_window: u32,
-    /// The partitions.
-    pub partitions: Range<usize>,
-}
-
 impl Collection {
     /// All of `indexes`, in their order.
     ///
@@ -103,8 +93,9 @@ impl Collection {
         })
     }
 
-    /// How `threads` threads ask the databases within `memory` bytes; where these are too few, how
-    /// many are not. A database that was built in memory is there already, and asked at once.
+    /// How `threads` threads ask the databases within `memory` bytes, and in parts that a GPU takes,
+    /// where one was chosen; where these bytes are too few, how many are not. Of a database that was
+    /// built in memory all is there already.
     ///
     /// # Errors
     /// The bytes that it takes at least.
@@ -160,37 +151,38 @@ impl Collection {
 
     fn within(&self, memory: u64, threads: usize) -> Option<Plan> {
         let (fixed, largest, all) = (self.fixed(threads), self.largest(), self.bytes());
-        if !self
-            .databases
-            .iter()
-            .all(|database| database.features.is_mapped())
-        {
-            return Some(Plan {
-                passes: 1,
-                most: all,
-                batch: BATCHES[0],
-                memory: fixed + all,
-            });
-        }
+        let of_gpu = self.gpu.as_ref().map_or(u64::MAX, OnGpu::most);
         // Every pass but the last leaves a file that is read in step with the others.
         let files = |passes: usize| (passes as u64 - 1) * threads as u64 * PER_FILE;
-        let left = |passes| {
-            memory
+        let in_memory = !self.is_mapped();
+        let left = |passes| match in_memory {
+            true => Some(all.min(of_gpu)),
+            false => memory
                 .checked_sub(fixed + files(passes))
                 .filter(|&most| most >= largest)
+                .map(|most| most.min(of_gpu)),
         };
-        let tries = (1..)
-            .map_while(|allowed| left(allowed).map(|most| (allowed, self.parts(most).len(), most)));
-        let (_, passes, most) = tries
-            .into_iter()
-            .find(|&(allowed, passes, _)| passes <= allowed)?;
+        // More passes leave less memory for each, so that fewer than these are never enough.
+        let (mut allowed, mut passes, mut most) = (0, 1, 0);
+        while passes > allowed {
+            allowed = passes;
+            most = left(allowed)?;
+            passes = self.parts(most).len();
+        }
         let batch = BATCHES[usize::from(passes > 1)];
+        let held = if in_memory { all } else { most.min(all) };
         Some(Plan {
             passes,
             most,
             batch,
-            memory: fixed + files(passes) + most.min(all),
+            memory: fixed + files(passes) + held,
         })
+    }
+
+    /// True where what is read of all databases can be given back.
+    fn is_mapped(&self) -> bool {
+        let mut databases = self.databases.iter();
+        databases.all(|database| database.features.is_mapped())
     }
 
     /// Bytes beside those of the databases' features.
@@ -245,33 +237,63 @@ impl Collection {
             .map(|database| database.features.checksum())
     }
 
-    /// Brings the database to a GPU, which answers reads from then on where it can. Nothing changes
-    /// in the answers.
+    /// Chooses a GPU, which looks reads up from then on where it can, and brings the databases
+    /// there: all of them, or the first of the parts that it takes. Nothing changes in the answers.
     ///
     /// # Errors
-    /// See [`GpuRefusal`]; then the processor goes on alone.
+    /// See [`Collection::choose_gpu`]; or the GPU or the database fails. Then the processor goes on
+    /// alone.
     pub fn bring_to(
         &mut self,
         gpu: &GpuShare<'_>,
-        memory: u64,
-        threads: usize,
+        (memory, threads): (u64, usize),
+        most_passes: usize,
     ) -> Result<(), GpuRefusal> {
-        let [Member { features, .. }] = &self.databases[..] else {
-            return Err(GpuRefusal::Several);
-        };
-        let beside = threads as u64 * HOST_BYTES;
-        let at_once = self.within(memory.saturating_sub(beside), threads);
-        if at_once.is_none_or(|plan| plan.passes > 1) {
-            return Err(GpuRefusal::HostMemory {
-                least: self.memory_at_once(threads) + beside,
-                memory,
-            });
+        let plan = self.choose_gpu(gpu, (memory, threads), most_passes)?;
+        let brought = self.bring_first(plan.most);
+        if brought.is_err() {
+            self.gpu = None;
         }
-        self.gpu = Some(OnGpu::new(features, &self.catalogue, gpu, threads)?);
+        brought
+    }
+
+    fn bring_first(&self, most: u64) -> Result<(), GpuRefusal> {
+        let parts = self.parts(most);
+        if let Some(on_gpu) = &self.gpu {
+            on_gpu.bring(&parts[0], &self.catalogue)??;
+        }
         Ok(())
     }
 
-    /// The database on a GPU, where it was brought to one.
+    /// Chooses a GPU, and brings nothing there yet: how `threads` threads ask the databases by it
+    /// within `memory` bytes, in up to so many passes.
+    ///
+    /// # Errors
+    /// See [`GpuRefusal`].
+    pub fn choose_gpu(
+        &mut self,
+        gpu: &GpuShare<'_>,
+        (memory, threads): (u64, usize),
+        most_passes: usize,
+    ) -> Result<Plan, GpuRefusal> {
+        let needs = Needs {
+            databases: self.databases.len(),
+            bytes: self.bytes(),
+            largest: self.largest(),
+        };
+        self.gpu = Some(OnGpu::new(gpu, needs, &self.catalogue, threads)?);
+        let planned = match self.plan(memory, threads) {
+            Err(least) => Err(GpuRefusal::HostMemory { least, memory }),
+            Ok(Plan { passes, .. }) if passes > most_passes => Err(GpuRefusal::Passes { passes }),
+            Ok(plan) => Ok(plan),
+        };
+        if planned.is_err() {
+            self.gpu = None;
+        }
+        planned
+    }
+
+    /// The GPU that looks reads up, where one was chosen.
     pub fn on_gpu(&self) -> Option<&OnGpu> {
         self.gpu.as_ref()
     }
@@ -351,17 +373,5 @@ impl Member {
             first_window: self.first_window,
             partitions,
         }
-    }
-}
-
-impl Slice<'_> {
-    /// Gives back the memory that reading took.
-    pub(crate) fn let_go(&self) {
-        self.features.let_go(self.partitions.clone());
-    }
-
-    /// True when it is all of its database.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.partitions == (0..PARTITIONS)
     }
 }

@@ -102,6 +102,7 @@ pub mod report;
 mod run;
 pub mod samples;
 mod share;
+mod slice;
 mod stored;
 pub mod tally;
 mod targets;

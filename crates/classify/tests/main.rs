@@ -3,6 +3,7 @@
 mod abundance;
 mod answers;
 mod edit;
+mod gpu;
 mod page;
 mod parts;
 mod pipeline;
@@ -10,3 +11,6 @@ mod ranks;
 mod reports;
 mod sample;
 mod thresholds;
+#[allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
+#[path = "../../gpu/tests/twin/mod.rs"]
+mod twin;

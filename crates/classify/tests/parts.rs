@@ -12,6 +12,7 @@ use gyrase_classify::{
 };
 use gyrase_fastx::{PairedReader, Reader};
 use gyrase_kmer::SketchShape;
+use gyrase_table::gydb::Database;
 use gyrase_tabulate::Source;
 use gyrase_taxonomy::{Node, Taxonomy};
 use gyrase_work::Progress;
@@ -20,7 +21,7 @@ use gyrase_work::Progress;
 const CAP: u8 = 5;
 const TAXIDS: [u32; 4] = [11, 12, 22, 11];
 
-fn letters(n: usize, seed: u64) -> Vec<u8> {
+pub(crate) fn letters(n: usize, seed: u64) -> Vec<u8> {
     let word = |i: u64| gyrase_kmer::mix(gyrase_kmer::mix(i ^ seed << 40)) >> 62;
     (0..n as u64).map(|i| b"ACGT"[word(i) as usize]).collect()
 }
@@ -62,12 +63,12 @@ fn genomes() -> [Vec<u8>; 4] {
     })
 }
 
-struct Case {
+pub(crate) struct Case {
     folder: tempfile::TempDir,
 }
 
 impl Case {
-    fn new() -> Case {
+    pub(crate) fn new() -> Case {
         let case = Case {
             folder: tempfile::tempdir().unwrap(),
         };
@@ -106,18 +107,35 @@ impl Case {
         case
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     fn database(&self, genomes: &[usize], taxonomy: &Taxonomy, one_in: usize) -> Index {
         let output = self.path(&format!("{genomes:?}{one_in}.gydb"));
+        self.build(genomes, taxonomy, one_in, Some(output.clone()));
+        Index::open(&output).unwrap()
+    }
+
+    /// The database of all genomes, in memory.
+    pub(crate) fn in_memory(&self) -> Index {
+        let built = self.build(&[0, 1, 2, 3], &taxonomy("One second"), 3, None);
+        Index::of(built.unwrap()).unwrap()
+    }
+
+    fn build(
+        &self,
+        genomes: &[usize],
+        taxonomy: &Taxonomy,
+        one_in: usize,
+        output: Option<PathBuf>,
+    ) -> Option<Database> {
         let config = BuildConfig {
             references: genomes
                 .iter()
                 .map(|i| self.path(&format!("{i}.fa")))
                 .collect(),
-            output: Some(output.clone()),
+            output,
             parameters: Parameters {
                 sketch: SketchShape::sampled(20, 130, 112, one_in).unwrap(),
                 locations: CAP,
@@ -130,11 +148,11 @@ impl Case {
         };
         let mut taxon_of =
             |header: &str, _: &Path| taxonomy.taxon_of(TAXIDS[header[1..].parse::<usize>().ok()?]);
-        build(&config, taxonomy, &mut taxon_of, &Progress::default()).unwrap();
-        Index::open(&output).unwrap()
+        let built = build(&config, taxonomy, &mut taxon_of, &Progress::default());
+        built.unwrap().1
     }
 
-    fn collection(&self, parts: &[&[usize]]) -> Collection {
+    pub(crate) fn collection(&self, parts: &[&[usize]]) -> Collection {
         Collection::new(
             parts
                 .iter()
@@ -144,7 +162,7 @@ impl Case {
         .unwrap()
     }
 
-    fn source(&self, paired: bool) -> Source {
+    pub(crate) fn source(&self, paired: bool) -> Source {
         let [first, second] = [0, 1].map(|mate| self.path(&format!("{mate}.fq")));
         let options = gyrase_fastx::Options {
             batch_bytes: 50_000,
@@ -158,7 +176,7 @@ impl Case {
         }
     }
 
-    fn scratch(&self) -> Scratch<'_> {
+    pub(crate) fn scratch(&self) -> Scratch<'_> {
         Scratch {
             folder: self.folder.path(),
             limit: None,
@@ -166,7 +184,7 @@ impl Case {
     }
 
     /// Answers of hits, without and with the coverage filter.
-    fn answers(
+    pub(crate) fn answers(
         &self,
         hits: &Hits<'_>,
         collection: &Collection,
@@ -213,7 +231,7 @@ impl Case {
     }
 }
 
-fn config(threads: usize) -> AnswerConfig {
+pub(crate) fn config(threads: usize) -> AnswerConfig {
     let wanted = Wanted {
         depth: true,
         ..Wanted::default()
@@ -226,7 +244,7 @@ fn config(threads: usize) -> AnswerConfig {
     }
 }
 
-fn answer(
+pub(crate) fn answer(
     classify: impl FnOnce(&mut Outlets<'_>) -> Result<Summary, QueryError>,
 ) -> (String, Summary) {
     let mut text = Vec::new();
@@ -239,7 +257,11 @@ fn answer(
     (String::from_utf8(text).unwrap(), summary)
 }
 
-fn assert_equal(some: &[(String, Summary); 2], others: &[(String, Summary); 2], what: &str) {
+pub(crate) fn assert_equal(
+    some: &[(String, Summary); 2],
+    others: &[(String, Summary); 2],
+    what: &str,
+) {
     for (one, other) in some.iter().zip(others) {
         let difference = one
             .0

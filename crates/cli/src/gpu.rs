@@ -108,6 +108,11 @@ impl GpuArgs {
         self.find(false, session)
     }
 
+    /// True where a GPU was asked for by its number.
+    pub fn is_named(&self) -> bool {
+        matches!(self.gpu, Which::Number(_))
+    }
+
     fn look(&self, number: Option<usize>) -> std::result::Result<Found, GpuError> {
         let library = GpuLibrary::find()?;
         let gpu = library.gpu(number)?;

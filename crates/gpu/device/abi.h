@@ -45,12 +45,22 @@ struct gyrase_gpu_partition {
     uint32_t buckets;
 };
 
+// Partitions of one of the databases that are asked at once.
+struct gyrase_gpu_slice {
+    const uint32_t *words;
+    // A multiple of 16.
+    uint64_t word_count;
+    // 4,096 of them; those that are not of the slice have no words.
+    const gyrase_gpu_partition *partitions;
+    // What its windows are counted from.
+    uint32_t first_window;
+    uint32_t unused;
+};
+
 struct gyrase_gpu_database {
     gyrase_gpu_shape shape;
-    const uint32_t *words;
-    uint64_t word_count;
-    // 4,096 of them.
-    const gyrase_gpu_partition *partitions;
+    const gyrase_gpu_slice *slices;
+    uint64_t slice_count;
     // Of each target, and how many windows all have.
     const uint32_t *first_windows;
     uint32_t targets;
@@ -71,7 +81,8 @@ struct gyrase_gpu_batch {
     const gyrase_gpu_sequence *sequences;
     uint32_t sequence_count;
     uint32_t reads;
-    // Of each read: windows that a region of it has at most, 1 to 65,536.
+    // Of each read: windows that a region of it has at most, 1 to 65,536. Null where all hits are
+    // wanted, and no regions.
     const uint32_t *spans;
 };
 
@@ -83,19 +94,26 @@ struct gyrase_gpu_region {
     uint32_t hits;
 };
 
-// What was found; it stays until the pipeline is given the next batch.
+// What was found; it stays until the pipeline is given the next batch. Of regions and all hits
+// there are those that were asked for.
 struct gyrase_gpu_answers {
     const uint32_t *features;
     const gyrase_gpu_region *regions;
     // The windows, counted from the first of the region, in the upper 16 bits; below the number of
     // the feature within the read.
     const uint32_t *hits;
-    // Where the features and the regions of each read begin, and where those of the last end.
+    // All hits, ascending within each read: in the upper half the window, below the number of the
+    // feature within the read.
+    const uint64_t *all_hits;
+    // Where the features, the regions and all hits of each read begin, and where those of the last
+    // end.
     const uint32_t *feature_begins;
     const uint32_t *region_begins;
+    const uint32_t *hit_begins;
     uint64_t feature_count;
     uint64_t region_count;
     uint64_t hit_count;
+    uint64_t all_hit_count;
 };
 
 // A set of texts whose suffixes are sorted.

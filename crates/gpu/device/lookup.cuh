@@ -8,6 +8,7 @@
 #include "abi.h"
 #include "warp.cuh"
 
+constexpr uint32_t PARTITIONS = 4096;
 constexpr uint32_t PLACE_BITS = 20;
 constexpr uint32_t LINE_WORDS = 16;
 constexpr uint32_t FEATURES_OF_LINE = 20;

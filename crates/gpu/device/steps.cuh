@@ -42,12 +42,28 @@ struct SketchWindows {
     }
 };
 
-// Where the locations of each feature are, in the same slots, and how many a window has.
+// The slices that features are looked up in.
+struct Slices {
+    // Of all, one behind the other.
+    const uint32_t *words;
+    // 4,096 for each slice.
+    const gyrase_gpu_partition *partitions;
+    // What the windows of each are counted from.
+    const uint32_t *first_windows;
+    uint32_t count;
+
+    // Where the first slot of a window is that has `room` of them for each slice.
+    GYRASE_DEVICE uint64_t slot_of(uint32_t window, uint32_t slice, uint32_t room) const {
+        return (uint64_t(window) * count + slice) * room;
+    }
+};
+
+// Where the locations of each feature are, in as many slots for each slice, and how many a window
+// has.
 struct LookUpWindows {
     using Scratch = NoScratch;
 
-    const uint32_t *words;
-    const gyrase_gpu_partition *partitions;
+    Slices slices;
     const uint32_t *features;
     const uint32_t *counts;
     uint32_t room;
@@ -57,17 +73,34 @@ struct LookUpWindows {
     uint32_t *status;
 
     GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
-        const uint64_t slot = uint64_t(task) * room;
-        const uint32_t count = counts[task];
         Lanes<uint32_t> sum;
         warp.each([&](uint32_t lane) { sum[lane] = 0; });
+        for (uint32_t slice = 0; slice < slices.count; ++slice)
+            look_up_in(warp, slice, task, sum);
+        for (uint32_t step = 1; step < LANES; step *= 2) {
+            const Lanes<uint32_t> others =
+                warp.shuffle(sum, [&](uint32_t lane) { return lane ^ step; });
+            warp.each([&](uint32_t lane) { sum[lane] += others[lane]; });
+        }
+        warp.each([&](uint32_t lane) {
+            if (lane == 0) hits[task] = sum[lane];
+        });
+    }
+
+    // Looks the features of a window up in one slice, and adds what lanes find to their sums.
+    GYRASE_DEVICE void look_up_in(Warp warp, uint32_t slice, uint32_t task,
+                                  Lanes<uint32_t> &sum) const {
+        const gyrase_gpu_partition *partitions = slices.partitions + slice * PARTITIONS;
+        const uint32_t *sketch = features + uint64_t(task) * room;
+        const uint64_t slot = slices.slot_of(task, slice, room);
+        const uint32_t count = counts[task];
         for (uint32_t first = 0; first < count; first += QUADS) {
             Lanes<Sought> all;
             warp.each([&](uint32_t lane) {
                 const uint32_t at = first + lane / QUAD;
-                all[lane] = sought(partitions, at < count ? features[slot + at] : 0, at < count);
+                all[lane] = sought(partitions, at < count ? sketch[at] : 0, at < count);
             });
-            look_up(warp, words, all);
+            look_up(warp, slices.words, all);
             warp.each([&](uint32_t lane) {
                 const uint32_t at = first + lane / QUAD;
                 if (at < count && lane % QUAD == 0) {
@@ -78,14 +111,6 @@ struct LookUpWindows {
                 }
             });
         }
-        for (uint32_t step = 1; step < LANES; step *= 2) {
-            const Lanes<uint32_t> others =
-                warp.shuffle(sum, [&](uint32_t lane) { return lane ^ step; });
-            warp.each([&](uint32_t lane) { sum[lane] += others[lane]; });
-        }
-        warp.each([&](uint32_t lane) {
-            if (lane == 0) hits[task] = sum[lane];
-        });
     }
 };
 
@@ -112,7 +137,7 @@ struct BeginReads {
 struct ListHits {
     using Scratch = NoScratch;
 
-    const uint32_t *words;
+    Slices slices;
     const Window *windows;
     const uint32_t *slots;
     const uint64_t *firsts;
@@ -133,25 +158,40 @@ struct ListHits {
         const uint32_t number = start - feature_begins[read];
         uint32_t put = hits_before[task];
         for (uint32_t first = 0; first < count; first += LANES) {
-            Lanes<uint32_t> list;
-            Lanes<uint64_t> from;
             warp.each([&](uint32_t lane) {
                 const uint32_t at = first + lane;
-                list[lane] = at < count ? lists[slot + at] : 0;
-                from[lane] = at < count ? firsts[slot + at] : 0;
                 if (at < count) features[start + at] = slots[slot + at];
                 if (at < count && number + at >= MOST_FEATURES) set_bits(status, STATUS_TOO_LONG);
             });
-            const Lanes<uint32_t> end = sums_of_lanes(warp, list);
-            put += list_some(warp, read, number + first, list, end, from, put);
+            for (uint32_t slice = 0; slice < slices.count; ++slice) {
+                const uint64_t own = slices.slot_of(task, slice, room);
+                Lanes<uint32_t> list;
+                Lanes<uint64_t> from;
+                warp.each([&](uint32_t lane) {
+                    const uint32_t at = first + lane;
+                    list[lane] = at < count ? lists[own + at] : 0;
+                    from[lane] = at < count ? firsts[own + at] : 0;
+                });
+                const Lanes<uint32_t> end = sums_of_lanes(warp, list);
+                const Common common = {read, number + first, slices.first_windows[slice]};
+                put += list_some(warp, common, list, end, from, put);
+            }
         }
     }
 
+    // What the hits of neighbouring features have in common: their read, the number of the first
+    // feature, and what their windows are counted from.
+    struct Common {
+        uint32_t read;
+        uint32_t number;
+        uint32_t first_window;
+    };
+
     // A hit for each location of up to 32 features. Lanes take locations, whichever feature they
     // are of: lists are short, and many are empty.
-    GYRASE_DEVICE uint32_t list_some(Warp warp, uint32_t read, uint32_t number,
-                                     const Lanes<uint32_t> &list, const Lanes<uint32_t> &end,
-                                     const Lanes<uint64_t> &from, uint32_t put) const {
+    GYRASE_DEVICE uint32_t list_some(Warp warp, const Common &common, const Lanes<uint32_t> &list,
+                                     const Lanes<uint32_t> &end, const Lanes<uint64_t> &from,
+                                     uint32_t put) const {
         Lanes<uint32_t> begin;
         warp.each([&](uint32_t lane) { begin[lane] = end[lane] - list[lane]; });
         const uint32_t sum = last_of_lanes(warp, end);
@@ -163,11 +203,27 @@ struct ListHits {
             warp.each([&](uint32_t lane) {
                 const uint32_t at = done + lane;
                 if (at >= sum) return;
-                const uint32_t window = words[starts[lane] + (at - begins[lane])];
-                hits[put + at] = hit_of(bits, read, window, number + feature[lane]);
+                const uint32_t window = slices.words[starts[lane] + (at - begins[lane])];
+                hits[put + at] = hit_of(bits, common.read, common.first_window + window,
+                                        common.number + feature[lane]);
             });
         }
         return sum;
+    }
+};
+
+// Leaves of every hit its window and the number of its feature, in a half each.
+struct ShowHits {
+    using Scratch = NoScratch;
+
+    HitBits bits;
+    uint32_t count;
+    uint64_t *hits;
+
+    GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
+        for_each(warp, task, count, [&](uint32_t at) {
+            hits[at] = uint64_t(location_of(bits, hits[at])) << 32 | number_of(hits[at]);
+        });
     }
 };
 

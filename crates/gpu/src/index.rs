@@ -1,4 +1,4 @@
-//! A database on a GPU, and the pipelines that batches of reads go through.
+//! Databases on a GPU, and the pipelines that batches of reads go through.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use gyrase_kmer::SketchShape;
 
-use crate::arch::{Answers, Batch, GpuRegion, OnDevice, Pipeline, Sequence};
-use crate::database::GpuDatabase;
+use crate::arch::{Answers, Batch, GpuRegion, OnDevice, Pipeline, Sequence, Wanted};
+use crate::database::{GpuDatabase, bytes_beside};
 use crate::error::GpuError;
 use crate::library::GpuShare;
 use crate::records::keep_window;
@@ -27,7 +27,7 @@ pub struct GpuSequence<'b> {
     pub read: u32,
 }
 
-/// A database on a GPU. Threads share it.
+/// A database on a GPU, or slices of several. Threads share it.
 #[derive(Debug)]
 pub struct GpuIndex {
     shape: SketchShape,
@@ -77,6 +77,12 @@ impl GpuIndex {
         })
     }
 
+    /// Bytes that are taken of a GPU beside the words of a database: by so many slices with so many
+    /// targets, and by one pipeline.
+    pub fn bytes_beside(slices: usize, targets: usize) -> u64 {
+        bytes_beside(slices, targets) + LEAST_PIPELINE
+    }
+
     /// Looks reads up: the features of each, and the best region of every target that it hits: of
     /// the stretches of up to as many windows as `spans` has for the read (at least 1), the one
     /// with the most hits, the first of equals. Waits for a pipeline while others have all.
@@ -92,12 +98,37 @@ impl GpuIndex {
         sequences: &[GpuSequence<'_>],
         spans: &[u32],
     ) -> Result<GpuAnswers<'_>, GpuError> {
+        self.take_through(sequences, Wanted::Regions { spans })
+    }
+
+    /// Looks so many reads up: the features of each, and all of their hits, in whatever target. The
+    /// rest is as with [`GpuIndex::ask`].
+    ///
+    /// # Errors
+    /// As those of [`GpuIndex::ask`].
+    ///
+    /// # Panics
+    /// When a sequence is of none of these reads, or of one before that of the sequence before.
+    pub fn ask_hits(
+        &self,
+        sequences: &[GpuSequence<'_>],
+        reads: usize,
+    ) -> Result<GpuHits<'_>, GpuError> {
+        self.take_through(sequences, Wanted::Hits { reads })
+            .map(GpuHits)
+    }
+
+    fn take_through(
+        &self,
+        sequences: &[GpuSequence<'_>],
+        wanted: Wanted<'_>,
+    ) -> Result<GpuAnswers<'_>, GpuError> {
         let in_order = sequences.is_sorted_by_key(|sequence| sequence.read);
         let last = sequences.last().map(|sequence| sequence.read as usize);
-        assert!(in_order && last.is_none_or(|last| last < spans.len()));
+        assert!(in_order && last.is_none_or(|last| last < wanted.reads()));
         let raw = sequences.iter().map(|sequence| self.raw(sequence));
         let sequences: Vec<Sequence<'_>> = raw.collect::<Option<_>>().ok_or(GpuError::Declined)?;
-        let batch = Batch::new(&sequences, spans).ok_or(GpuError::Declined)?;
+        let batch = Batch::new(&sequences, wanted).ok_or(GpuError::Declined)?;
         match Answers::of(self.take(), &batch) {
             Ok(answers) => Ok(GpuAnswers {
                 index: self,
@@ -167,6 +198,36 @@ impl GpuAnswers<'_> {
             let (of_read, others) = hits.split_at(all);
             each(read, &features[own], regions, of_read)?;
             hits = others;
+        }
+        Ok(())
+    }
+}
+
+/// All hits of the reads of a batch. They have a pipeline of the index until they are dropped.
+#[derive(Debug)]
+pub struct GpuHits<'i>(GpuAnswers<'i>);
+
+impl GpuHits<'_> {
+    /// Calls `each` for every read in order with its number, its features, and all of its hits,
+    /// which ascend: in the upper half the window, in the lower the number of the feature.
+    ///
+    /// # Errors
+    /// That of `each`, which is called no more.
+    pub fn each<E>(
+        &self,
+        mut each: impl FnMut(usize, &[u32], &[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(answers) = &self.0.answers else {
+            return Ok(());
+        };
+        let of_features = ranges(answers.feature_begins());
+        let of_hits = ranges(answers.hit_begins());
+        for (read, (features, hits)) in of_features.zip(of_hits).enumerate() {
+            each(
+                read,
+                &answers.features()[features],
+                &answers.all_hits()[hits],
+            )?;
         }
         Ok(())
     }

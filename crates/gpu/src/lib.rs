@@ -8,7 +8,8 @@
 //! 3. [`GpuIndex::ask`] takes a batch of reads: windows are sketched by a warp each, features are
 //!    looked up by four lanes each, hits are sorted within each read, and of every target that was
 //!    hit the best region comes back. Batches of several threads are on their way at once, each in
-//!    a stream.
+//!    a stream. [`GpuIndex::ask_hits`] gives all hits instead, of slices of one or several
+//!    databases, for whoever merges them with others.
 //!
 //! [`GpuShare::suffixes`] sorts the suffixes of a set of texts, by prefix doubling.
 //! [`GpuShare::records`] sketches sequences for who makes a database of them, and sorts their
@@ -34,10 +35,10 @@ mod suffixes;
 
 pub use arch::GpuRegion;
 pub use counts::{GpuCounter, GpuRows, GpuSuperKmers, MOST_BASES};
-pub use database::GpuDatabase;
+pub use database::{GpuDatabase, GpuSlice};
 pub use error::GpuError;
 pub use find::{FILE, VARIABLE};
-pub use index::{GpuAnswers, GpuIndex, GpuSequence};
+pub use index::{GpuAnswers, GpuHits, GpuIndex, GpuSequence};
 pub use library::{Gpu, GpuLibrary, GpuShare};
 pub use records::{GpuRecords, GpuSketcher, GpuSorted};
 pub use suffixes::GpuSuffixes;

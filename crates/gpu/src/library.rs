@@ -8,7 +8,7 @@ use crate::error::GpuError;
 use crate::find;
 
 /// The loaded library.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct GpuLibrary {
     path: PathBuf,
     pub(crate) functions: Arc<Functions>,

@@ -5,9 +5,12 @@
 mod twin;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 
-use gyrase_gpu::{GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuRegion, GpuSequence, GpuShare};
+use gyrase_gpu::{
+    GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuRegion, GpuSequence, GpuShare, GpuSlice,
+};
 use gyrase_kmer::{SketchShape, Sketcher, mix};
 use gyrase_table::gydb::{Database, Location, PARTITIONS, Writer, place_of};
 
@@ -92,6 +95,24 @@ impl References {
             first_windows,
             windows,
             database: database(&lists),
+        }
+    }
+
+    /// Some partitions of the database.
+    fn slice(&self, partitions: Range<usize>) -> GpuSlice<'_> {
+        GpuSlice {
+            words: self.database.feature_words(partitions),
+            first_window: Location(0),
+        }
+    }
+
+    /// What a GPU is given of these slices.
+    fn given<'d>(&'d self, shape: SketchShape, slices: &'d [GpuSlice<'d>]) -> GpuDatabase<'d> {
+        GpuDatabase {
+            shape,
+            slices,
+            first_windows: &self.first_windows,
+            windows: self.windows,
         }
     }
 
@@ -189,14 +210,8 @@ fn unpacked(features: &[u32], regions: &[GpuRegion], mut hits: &[u32]) -> Found 
 }
 
 fn index(library: &GpuLibrary, references: &References, shape: SketchShape) -> GpuIndex {
-    let words = references.database.feature_words();
-    let database = GpuDatabase {
-        shape,
-        words: &words,
-        first_windows: &references.first_windows,
-        windows: references.windows,
-    };
-    open(library, &database, MEMORY, HOST).unwrap()
+    let slices = [references.slice(0..PARTITIONS)];
+    open(library, &references.given(shape, &slices), MEMORY, HOST).unwrap()
 }
 
 /// Reads of all kinds: one or two mates each.
@@ -340,6 +355,112 @@ fn reads_are_found_as_the_processor_finds_them() {
     }
 }
 
+/// A database is looked up in slices, one after the other, and two databases at once.
+#[test]
+fn all_hits_come_back_of_any_slices() {
+    let Some(path) = made() else { return };
+    let library = GpuLibrary::load(path).unwrap();
+    let smallest = SketchShape::new(9, 12, 1, 1).unwrap();
+    let mut chance = Chance(11);
+    for (shape, mates) in [(SketchShape::default(), 2), (smallest, 1)] {
+        let references = References::new(shape, &mut chance);
+        let other = References::new(shape, &mut chance);
+        let reads = reads(&references, mates, &mut chance);
+        let sequences: Vec<GpuSequence> = (0..)
+            .zip(&reads)
+            .flat_map(|(read, mates)| {
+                mates
+                    .iter()
+                    .map(move |letters| GpuSequence { letters, read })
+            })
+            .collect();
+        for parts in [1, 2, 3, 40] {
+            let cuts: Vec<usize> = (0..=parts).map(|part| part * PARTITIONS / parts).collect();
+            let slices = cuts.windows(2).map(|cut| references.slice(cut[0]..cut[1]));
+            let slices: Vec<GpuSlice> = slices.collect();
+            let mut apart = HitsOf::new();
+            for slice in slices.chunks(1) {
+                let given = references.given(shape, slice);
+                add_hits(&library, &given, &sequences, reads.len(), &mut apart);
+            }
+            let expected = hits_of(shape, &reads, &[(&references, 0)]);
+            assert!(apart == expected, "{parts} parts");
+        }
+        // Another database, whose windows are behind those of the first.
+        let first_window = references.windows;
+        let mut slices = vec![references.slice(0..PARTITIONS), other.slice(0..PARTITIONS)];
+        slices[1].first_window = Location(first_window);
+        let behind = |window: &Location| window.behind(first_window);
+        let firsts = references.first_windows.iter().copied();
+        let given = GpuDatabase {
+            first_windows: &firsts
+                .chain(other.first_windows.iter().map(behind))
+                .collect::<Vec<_>>(),
+            windows: first_window + other.windows,
+            ..references.given(shape, &slices)
+        };
+        let mut both = HitsOf::new();
+        add_hits(&library, &given, &sequences, reads.len(), &mut both);
+        let databases = [(&references, 0), (&other, first_window)];
+        assert!(both == hits_of(shape, &reads, &databases));
+        assert!(both.values().any(|(_, hits)| hits.len() > 10));
+    }
+}
+
+/// Of each read its features, and its hits as pairs of a window and the number of a feature.
+type HitsOf = BTreeMap<usize, (Vec<u32>, BTreeSet<(u32, u32)>)>;
+
+/// Adds the hits that a GPU finds. Those of a read ascend.
+fn add_hits(
+    library: &GpuLibrary,
+    given: &GpuDatabase<'_>,
+    sequences: &[GpuSequence],
+    reads: usize,
+    to: &mut HitsOf,
+) {
+    let index = open(library, given, MEMORY, HOST).unwrap();
+    // The second batch is in buffers that regions were found in.
+    drop(index.ask(sequences, &vec![3; reads]).unwrap());
+    let found = index.ask_hits(sequences, reads).unwrap();
+    let each = |read, features: &[u32], hits: &[u64]| {
+        assert!(hits.is_sorted());
+        let entry = to
+            .entry(read)
+            .or_insert_with(|| (features.to_vec(), BTreeSet::new()));
+        assert_eq!(entry.0, features);
+        let before = entry.1.len();
+        entry
+            .1
+            .extend(hits.iter().map(|&hit| ((hit >> 32) as u32, hit as u32)));
+        assert_eq!(entry.1.len(), before + hits.len(), "each comes once");
+        Ok::<_, ()>(())
+    };
+    found.each(each).unwrap();
+}
+
+/// The same by the definition, of databases whose windows are counted from those.
+fn hits_of(shape: SketchShape, reads: &[Vec<Vec<u8>>], databases: &[(&References, u32)]) -> HitsOf {
+    let of_read = |mates: &Vec<Vec<u8>>| {
+        let mut features = Vec::new();
+        for mate in mates {
+            Sketcher::new(shape).sketch(mate, &mut |_, some| features.extend_from_slice(some));
+        }
+        let mut hits = BTreeSet::new();
+        for (number, &feature) in features.iter().enumerate() {
+            for (references, first_window) in databases {
+                let locations = references.database.locations(feature).unwrap();
+                hits.extend(
+                    locations
+                        .iter()
+                        .map(|location| (first_window + location.0, number as u32)),
+                );
+            }
+        }
+        (features, hits)
+    };
+    reads.iter().map(of_read).enumerate().collect()
+}
+
 #[test]
 fn letters_have_the_codes_that_they_have_elsewhere() {
     let Some(path) = made() else { return };
@@ -402,13 +523,8 @@ fn what_does_not_fit_is_declined_and_the_next_batch_is_answered() {
         assert!(matches!(index.ask(&one, &[span]), Err(GpuError::Declined)));
     }
     // A pipeline of so few bytes of the host has no room for what comes back.
-    let words = references.database.feature_words();
-    let database = GpuDatabase {
-        shape,
-        words: &words,
-        first_windows: &references.first_windows,
-        windows: references.windows,
-    };
+    let slices = [references.slice(0..PARTITIONS)];
+    let database = references.given(shape, &slices);
     let narrow = open(&library, &database, MEMORY, 400).unwrap();
     assert!(matches!(narrow.ask(&one, &[9]), Err(GpuError::Declined)));
     let long = vec![b'A'; (1 << 24) + 1];
@@ -442,7 +558,7 @@ fn a_bucket_that_points_outside_is_damage() {
     let (shape, mut chance) = (SketchShape::default(), Chance(3));
     let references = References::new(shape, &mut chance);
     let read = references.read(2000, &mut chance);
-    let mut words = references.database.feature_words();
+    let mut words = references.database.feature_words(0..PARTITIONS);
     // The first word of every line says where its locations are, or its next line.
     let mut damaged = words.words.to_vec();
     for partition in &words.partitions {
@@ -455,12 +571,12 @@ fn a_bucket_that_points_outside_is_damage() {
         }
     }
     words.words = &damaged;
-    let database = GpuDatabase {
-        shape,
-        words: &words,
-        first_windows: &references.first_windows,
-        windows: references.windows,
-    };
+    let first_window = Location(0);
+    let slices = [GpuSlice {
+        words,
+        first_window,
+    }];
+    let database = references.given(shape, &slices);
     let index = open(&library, &database, MEMORY, HOST).unwrap();
     let one = [GpuSequence {
         letters: &read,
@@ -517,13 +633,8 @@ fn what_cannot_be_used_is_said_in_a_sentence() {
 
     let (shape, mut chance) = (SketchShape::sampled(22, 300, 279, 5).unwrap(), Chance(2));
     let references = References::new(shape, &mut chance);
-    let words = references.database.feature_words();
-    let mut database = GpuDatabase {
-        shape,
-        words: &words,
-        first_windows: &references.first_windows,
-        windows: references.windows,
-    };
+    let slices = [references.slice(0..PARTITIONS)];
+    let mut database = references.given(shape, &slices);
     let error = open(&library, &database, MEMORY, HOST)
         .unwrap_err()
         .to_string();

@@ -1,6 +1,10 @@
 //! Where the hits of sequences come from: databases, asked at once or slice by slice.
 
-use crate::collection::{Collection, Slice};
+use gyrase_table::gydb::GydbError;
+
+use crate::collection::Collection;
+use crate::on_gpu::PartOnGpu;
+use crate::slice::Slice;
 use crate::stored::{Stored, StoredError};
 
 /// Where the hits of sequences come from. All of a database that fits the memory is asked while
@@ -23,6 +27,22 @@ impl<'c> Hits<'c> {
             slices: collection.whole(),
             stored: Vec::new(),
         }
+    }
+
+    /// What is asked while reads are answered, on a GPU where one was chosen.
+    pub(super) fn on_gpu(&self) -> Result<Option<PartOnGpu<'_>>, GydbError> {
+        let Hits {
+            collection, slices, ..
+        } = self;
+        match collection.on_gpu() {
+            Some(on_gpu) => on_gpu.part(slices, &collection.catalogue),
+            None => Ok(None),
+        }
+    }
+
+    /// True where they are all that one database has, so that its regions are those of the reads.
+    pub(super) fn are_of_one_database(&self) -> bool {
+        self.stored.is_empty() && self.slices.len() == 1 && self.slices[0].is_whole()
     }
 
     /// Finds out that the passes before had as many reads as the last.

@@ -10,7 +10,7 @@ use super::error::QueryError;
 use super::hits::Hits;
 use crate::candidates::Hit;
 use crate::cap::Cap;
-use crate::collection::Slice;
+use crate::slice::Slice;
 use crate::stored::{Cursor, Row};
 
 /// Features that are looked up together, about: enough for the waits for memory to overlap, few
@@ -66,9 +66,7 @@ impl<'c> Lookup<'c> {
     ) -> Result<(), QueryError> {
         self.sketch(batches);
         if !self.ends.is_empty() {
-            self.stored
-                .iter_mut()
-                .try_for_each(|stored| stored.seek(first))?;
+            self.seek(first)?;
         }
         let mut read = 0;
         while read < self.ends.len() {
@@ -91,9 +89,7 @@ impl<'c> Lookup<'c> {
     /// read begin.
     fn gather(&mut self, read: usize, mut found: usize) -> Result<usize, QueryError> {
         let features = self.of_read(read);
-        let Lookup {
-            row, stored, cap, ..
-        } = self;
+        let row = &mut self.row;
         row.hits.clear();
         while let Some(&(feature, first_window, locations)) =
             self.found.get(found).filter(|found| found.0 < features.end)
@@ -106,11 +102,38 @@ impl<'c> Lookup<'c> {
             );
             found += 1;
         }
+        self.complete(features.len())?;
+        Ok(found)
+    }
+
+    /// Goes to what is stored of the read of this number among all.
+    pub(super) fn seek(&mut self, read: u64) -> Result<(), QueryError> {
+        let mut stored = self.stored.iter_mut();
+        Ok(stored.try_for_each(|stored| stored.seek(read))?)
+    }
+
+    /// All hits of the next read, by those of its features that others have found in the slices.
+    pub(super) fn completed(
+        &mut self,
+        features: usize,
+        found: impl Iterator<Item = Hit>,
+    ) -> Result<&mut [Hit], QueryError> {
+        self.row.hits.clear();
+        self.row.hits.extend(found);
+        self.complete(features)?;
+        Ok(&mut self.row.hits)
+    }
+
+    /// Adds what is stored of the next read to its hits, and keeps its features to the cap.
+    fn complete(&mut self, features: usize) -> Result<(), QueryError> {
+        let Lookup {
+            row, stored, cap, ..
+        } = self;
         stored.iter_mut().try_for_each(|stored| stored.next(row))?;
         if let Some(cap) = cap {
-            keep_to_cap(&mut row.hits, features.len(), cap);
+            keep_to_cap(&mut row.hits, features, cap);
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Looks features up in all slices.

@@ -12,12 +12,13 @@ use super::error::QueryError;
 use super::hits::Hits;
 use super::located::Located;
 use super::lookup::{Lookup, keep_to_cap};
-use super::on_gpu::{Each, GpuLookup};
+use super::on_gpu::{Each, GpuLookup, by_processor};
 use super::stored::Candidates;
 use crate::candidates::Hit;
 use crate::cap::Cap;
 use crate::catalogue::Catalogue;
 use crate::dealt::Dealt;
+use crate::on_gpu::PartOnGpu;
 use crate::read::Read;
 use crate::stored::{Cursor, Row};
 
@@ -37,11 +38,20 @@ impl<'r> Origin<'r> {
         }
     }
 
+    /// What is asked on a GPU, brought there for all threads.
+    fn on_gpu(self) -> Result<Option<PartOnGpu<'r>>, QueryError> {
+        match self {
+            Origin::Sequences(hits) => Ok(hits.on_gpu()?),
+            Origin::Stored(_) => Ok(None),
+        }
+    }
+
     /// What one thread needs to find hits.
-    pub(super) fn finder(self) -> Finder<'r> {
+    fn finder(self, on_gpu: Option<&PartOnGpu<'r>>) -> Finder<'r> {
         match self {
             Origin::Sequences(hits) => {
-                Finder::Sequences(Box::new(Lookup::new(hits)), GpuLookup::new(hits))
+                let gpu = on_gpu.map(|part| GpuLookup::new(part.clone(), hits));
+                Finder::Sequences(Box::new(Lookup::new(hits)), gpu)
             }
             Origin::Stored(candidates) => Finder::Stored(Rows::new(candidates)),
         }
@@ -63,7 +73,8 @@ impl<'r> Origin<'r> {
         T: Feed<Task = Task, Error = TabulateError>,
     {
         let mut reads = 0;
-        let start = || (self.finder(), start());
+        let on_gpu = self.on_gpu()?;
+        let start = || (self.finder(on_gpu.as_ref()), start());
         let work = |(finder, state): &mut (Finder<'r>, S), task: &Task, made: &mut R| {
             work(finder, state, task, made)
         };
@@ -187,10 +198,9 @@ impl Finder<'_> {
         mut each: impl FnMut(&Read<'_>, &mut [Hit]) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
         match self {
-            Finder::Sequences(lookup, _) => {
-                lookup.each(task.reads.start, &task.batches, |number, features, hits| {
-                    each(&Read::of(&task.batches, number, features), hits)
-                })
+            Finder::Sequences(lookup, gpu) => {
+                let mut each = |read: &Read<'_>, located: Located<'_>| each(read, located.hits);
+                look_up(lookup, gpu.as_mut(), task, None, &mut each)
             }
             Finder::Stored(rows) => rows.each(task.reads.clone(), each),
         }
@@ -203,15 +213,30 @@ impl Finder<'_> {
         spans: Spans,
         mut each: impl FnMut(&Read<'_>, Located<'_>) -> Result<(), QueryError>,
     ) -> Result<(), QueryError> {
-        if let Finder::Sequences(lookup, Some(gpu)) = self {
-            let elsewhere = |part: &[Batch; 2], each: Each<'_>| {
-                lookup.each(task.reads.start, part, |number, features, hits| {
-                    each(&Read::of(part, number, features), Located::hits(hits))
-                })
-            };
-            return gpu.each(&task.batches, spans, elsewhere, &mut each);
+        match self {
+            Finder::Sequences(lookup, gpu) => {
+                look_up(lookup, gpu.as_mut(), task, Some(spans), &mut each)
+            }
+            Finder::Stored(rows) => rows.each(task.reads.clone(), |read, hits| {
+                each(read, Located::hits(hits))
+            }),
         }
-        self.each(task, |read, hits| each(read, Located::hits(hits)))
+    }
+}
+
+/// Calls `each` for every read or pair of a task in order, with what the databases have of it; with
+/// the best regions where a GPU finds them by these spans.
+fn look_up(
+    lookup: &mut Lookup<'_>,
+    gpu: Option<&mut GpuLookup<'_>>,
+    task: &Task,
+    spans: Option<Spans>,
+    each: Each<'_>,
+) -> Result<(), QueryError> {
+    let (first, batches) = (task.reads.start, &task.batches);
+    match gpu {
+        Some(gpu) => gpu.each(first, batches, spans, lookup, each),
+        None => by_processor(lookup, first, batches, each),
     }
 }
 

@@ -13,7 +13,8 @@ use super::hits::Hits;
 use super::origin::{Batches, Finder, Origin, ReadFeed, Task};
 use super::stored;
 use crate::bytes::Reader;
-use crate::collection::{Collection, Slice};
+use crate::collection::Collection;
+use crate::slice::Slice;
 use crate::stored::{Block, Encoder, Kind, Store};
 
 /// Where hits are stored meanwhile.

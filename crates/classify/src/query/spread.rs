@@ -14,9 +14,10 @@ use super::hits::Hits;
 use super::origin::ReadFeed;
 use super::passes::Scratch;
 use crate::bytes::{Reader, put_section};
-use crate::collection::{Collection, Slice};
+use crate::collection::Collection;
 use crate::dealt::Dealt;
 use crate::share::{Stopped, Stopping, WHOLE, keep_in_step};
+use crate::slice::Slice;
 use crate::stored::{Block, Kind, Store, Stored};
 
 /// How the databases are asked, in each process of a job.

@@ -148,7 +148,13 @@ impl Taxa {
             without.warn(built.0.without_taxon, built.0.targets);
         }
         if let Some(on_gpu) = &on_gpu {
-            gpu::tell(on_gpu, session);
+            // Who asks a database in memory has more to say of the GPU.
+            let name = if config.output.is_some() {
+                "gpu"
+            } else {
+                "gpu_build"
+            };
+            gpu::tell(on_gpu, name, session);
         }
         Ok(built)
     }

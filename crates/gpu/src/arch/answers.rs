@@ -60,10 +60,35 @@ impl Answers {
         unsafe { slice(self.raw.feature_begins, self.reads + 1) }
     }
 
-    /// The same of regions.
+    /// The same of regions, where they were asked for.
     pub(crate) fn region_begins(&self) -> &[u32] {
         // SAFETY: as above.
-        unsafe { slice(self.raw.region_begins, self.reads + 1) }
+        unsafe { begins(self.raw.region_begins, self.reads) }
+    }
+
+    /// All hits of all reads, where they were asked for.
+    pub(crate) fn all_hits(&self) -> &[u64] {
+        // SAFETY: there are as many as is said, until the pipeline has another batch.
+        unsafe { slice(self.raw.all_hits, self.raw.all_hit_count as usize) }
+    }
+
+    /// Where these begin, of each read.
+    pub(crate) fn hit_begins(&self) -> &[u32] {
+        // SAFETY: as above; there is one more than reads.
+        unsafe { begins(self.raw.hit_begins, self.reads) }
+    }
+}
+
+/// Where something of each of so many reads begins, and where that of the last ends; nothing where
+/// it was not asked for.
+///
+/// # Safety
+/// See [`slice`].
+unsafe fn begins<'a>(start: *const u32, reads: usize) -> &'a [u32] {
+    match start.is_null() {
+        true => &[],
+        // SAFETY: it is what the caller owes.
+        false => unsafe { slice(start, reads + 1) },
     }
 }
 

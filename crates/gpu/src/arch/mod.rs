@@ -23,5 +23,5 @@ pub(crate) use counter::OpenCounter;
 pub(crate) use functions::Functions;
 pub(crate) use on_device::{OnDevice, Pipeline};
 pub use raw::GpuRegion;
-pub(crate) use raw::{Batch, LANES, RawPart, RawSuperKmer, Sequence, Tasks};
+pub(crate) use raw::{Batch, LANES, RawPart, RawSuperKmer, Sequence, Tasks, Wanted};
 pub(crate) use records::{OpenReader, OpenRecords, OpenSketcher};

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::functions::Functions;
-use super::raw::{Batch, RawAnswers, RawDatabase};
+use super::raw::{Batch, RawAnswers, RawDatabase, RawSlice};
 use crate::database::GpuDatabase;
 use crate::error::GpuError;
 
@@ -38,7 +38,8 @@ impl OnDevice {
         number: usize,
         database: &GpuDatabase<'_>,
     ) -> Result<OnDevice, GpuError> {
-        let raw = RawDatabase::from(database);
+        let slices: Vec<RawSlice> = database.slices.iter().map(RawSlice::from).collect();
+        let raw = RawDatabase::new(database, &slices);
         // SAFETY: the pointers are of slices with as many elements as is said, and there is an
         // entry for every partition; the call copies them.
         let index = unsafe { (functions.open)(number as i32, &raw) };

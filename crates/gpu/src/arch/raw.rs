@@ -6,9 +6,9 @@ use std::ops::RangeInclusive;
 use std::ptr;
 
 use gyrase_kmer::{Choice, Shape, SketchShape};
-use gyrase_table::gydb::{Location, PartitionWords};
+use gyrase_table::gydb::{FeatureWords, Location, PARTITIONS, PartitionWords};
 
-use crate::database::GpuDatabase;
+use crate::database::{GpuDatabase, GpuSlice};
 
 /// A device as the library describes it.
 #[repr(C)]
@@ -54,28 +54,53 @@ impl From<SketchShape> for RawShape {
     }
 }
 
-/// `gyrase_gpu_database`.
+/// `gyrase_gpu_slice`.
 #[repr(C)]
-pub(crate) struct RawDatabase {
-    shape: RawShape,
+pub(crate) struct RawSlice {
     words: *const u32,
     word_count: u64,
     partitions: *const PartitionWords,
+    first_window: u32,
+    unused: u32,
+}
+
+impl From<&GpuSlice<'_>> for RawSlice {
+    fn from(slice: &GpuSlice<'_>) -> RawSlice {
+        let FeatureWords { words, partitions } = &slice.words;
+        assert!(words.len().is_multiple_of(16) && partitions.len() == PARTITIONS);
+        RawSlice {
+            words: words.as_ptr(),
+            word_count: words.len() as u64,
+            partitions: partitions.as_ptr(),
+            first_window: slice.first_window.0,
+            unused: 0,
+        }
+    }
+}
+
+/// `gyrase_gpu_database`.
+#[repr(C)]
+pub(crate) struct RawDatabase<'s> {
+    shape: RawShape,
+    slices: *const RawSlice,
+    slice_count: u64,
     first_windows: *const Location,
     targets: u32,
     all_windows: u32,
+    of: PhantomData<&'s [RawSlice]>,
 }
 
-impl From<&GpuDatabase<'_>> for RawDatabase {
-    fn from(database: &GpuDatabase<'_>) -> RawDatabase {
+impl<'s> RawDatabase<'s> {
+    /// A database of these slices.
+    pub(super) fn new(database: &GpuDatabase<'_>, slices: &'s [RawSlice]) -> RawDatabase<'s> {
         RawDatabase {
             shape: database.shape.into(),
-            words: database.words.words.as_ptr(),
-            word_count: database.words.words.len() as u64,
-            partitions: database.words.partitions.as_ptr(),
+            slices: slices.as_ptr(),
+            slice_count: slices.len() as u64,
             first_windows: database.first_windows.as_ptr(),
             targets: database.first_windows.len() as u32,
             all_windows: database.windows,
+            of: PhantomData,
         }
     }
 }
@@ -105,6 +130,25 @@ impl<'b> Sequence<'b> {
     }
 }
 
+/// What is wanted of the reads of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted<'b> {
+    /// The best regions, of up to so many windows for each read.
+    Regions { spans: &'b [u32] },
+    /// All hits of so many reads.
+    Hits { reads: usize },
+}
+
+impl Wanted<'_> {
+    /// How many reads there are.
+    pub(crate) fn reads(&self) -> usize {
+        match *self {
+            Wanted::Regions { spans } => spans.len(),
+            Wanted::Hits { reads } => reads,
+        }
+    }
+}
+
 /// `gyrase_gpu_batch`.
 #[repr(C)]
 pub(crate) struct Batch<'b> {
@@ -116,14 +160,18 @@ pub(crate) struct Batch<'b> {
 }
 
 impl<'b> Batch<'b> {
-    /// Sequences, in the order of their reads, and the span of each read; `None` where they are too
-    /// many to be counted.
-    pub(crate) fn new(sequences: &'b [Sequence<'b>], spans: &'b [u32]) -> Option<Batch<'b>> {
+    /// Sequences, in the order of their reads, and what is wanted of these; `None` where they are
+    /// too many to be counted.
+    pub(crate) fn new(sequences: &'b [Sequence<'b>], wanted: Wanted<'b>) -> Option<Batch<'b>> {
+        let spans = match wanted {
+            Wanted::Regions { spans } => spans.as_ptr(),
+            Wanted::Hits { .. } => ptr::null(),
+        };
         Some(Batch {
             sequences: sequences.as_ptr(),
             sequence_count: u32::try_from(sequences.len()).ok()?,
-            reads: u32::try_from(spans.len()).ok()?,
-            spans: spans.as_ptr(),
+            reads: u32::try_from(wanted.reads()).ok()?,
+            spans,
             of: PhantomData,
         })
     }
@@ -155,11 +203,14 @@ pub(crate) struct RawAnswers {
     pub(super) features: *const u32,
     pub(super) regions: *const GpuRegion,
     pub(super) hits: *const u32,
+    pub(super) all_hits: *const u64,
     pub(super) feature_begins: *const u32,
     pub(super) region_begins: *const u32,
+    pub(super) hit_begins: *const u32,
     pub(super) feature_count: u64,
     pub(super) region_count: u64,
     pub(super) hit_count: u64,
+    pub(super) all_hit_count: u64,
 }
 
 impl Default for RawAnswers {
@@ -168,11 +219,14 @@ impl Default for RawAnswers {
             features: ptr::null(),
             regions: ptr::null(),
             hits: ptr::null(),
+            all_hits: ptr::null(),
             feature_begins: ptr::null(),
             region_begins: ptr::null(),
+            hit_begins: ptr::null(),
             feature_count: 0,
             region_count: 0,
             hit_count: 0,
+            all_hit_count: 0,
         }
     }
 }

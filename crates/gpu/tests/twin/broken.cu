@@ -1,18 +1,20 @@
-// The host twin of a device that breaks: it fails when it is asked for rows once more than it bears,
-// and when it is to sketch or to read as the environment says.
+// The host twin of a device that breaks: it fails when it is asked for rows or to look up once more
+// than it bears, and when it is to sketch or to read as the environment says.
 #define gyrase_gpu_rows rows_of_counter
 #define gyrase_gpu_sketch sketch_of_sketcher
 #define gyrase_gpu_read read_of_reader
+#define gyrase_gpu_submit submit_to_pipeline
 #include "gyrase_gpu.cu"
 #undef gyrase_gpu_rows
 #undef gyrase_gpu_sketch
 #undef gyrase_gpu_read
+#undef gyrase_gpu_submit
 
 #include <atomic>
 
 namespace {
 
-std::atomic<int> bears_rows{7}, bears_sketches{1}, bears_reads{5};
+std::atomic<int> bears_rows{7}, bears_sketches{1}, bears_reads{5}, bears_batches{15};
 
 int32_t break_down() {
     error = "it broke";
@@ -43,4 +45,9 @@ GYRASE_EXPORT int32_t gyrase_gpu_read(void *reader, uint64_t first, uint32_t cou
                                       const uint64_t **to) {
     if (breaks("reads") && bears_reads-- <= 0) return break_down();
     return read_of_reader(reader, first, count, to);
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_submit(void *pipeline, const gyrase_gpu_batch *batch) {
+    const bool bears = bears_batches-- > 0;
+    return bears ? submit_to_pipeline(pipeline, batch) : break_down();
 }

@@ -134,6 +134,18 @@ fn a_gpu_gives_every_answer_that_the_processor_gives() {
             "{gpu}"
         );
     }
+    // The database is made by the GPU before it is asked, here in parts.
+    let memory = memory_for(&place, &["r.gydb"], 3);
+    let args = [&on_the_fly[..], &["--gpu-memory", &memory]].concat();
+    let expected = outputs(&place, library, "off", &args);
+    assert!(outputs(&place, library, "0", &args) == expected);
+    let report = place.json("run.json");
+    assert!(
+        report["gpu_build"]["windows"].as_u64() > Some(100)
+            && report["gpu_build"]["failed"].is_null()
+            && report["gpu"]["reads"].as_u64() > Some(60),
+        "{report}"
+    );
     // So few reads are not worth it.
     assert!(!outputs(&place, library, "auto", &single).is_empty());
     assert!(place.json("run.json")["gpu"].is_null());
@@ -166,6 +178,138 @@ fn a_read_that_is_too_long_for_a_gpu_is_looked_up_beside_the_others() {
         gpu["reads"] == 48 && gpu["reads_of_processor"] == 1,
         "{gpu}"
     );
+    let memory = memory_for(&place, &["r.gydb"], 3);
+    let args = [&args[..], &["--gpu-memory", &memory]].concat();
+    assert!(outputs(&place, library, "0", &args) == expected);
+    let gpu = &place.json("run.json")["gpu"];
+    let left = gpu["reads_of_processor"].as_u64().unwrap();
+    assert!(left >= 3 && gpu["reads"] == 48 * left, "{gpu}");
+}
+
+/// Bytes of a GPU that takes a database in so many parts, at least: beside these it needs 129 MiB,
+/// for each database an eighth of a MiB, and for parts a seventh more than their bytes.
+fn memory_for(place: &Place, databases: &[&str], parts: u64) -> String {
+    let bytes = |name: &&str| place.path(name).metadata().unwrap().len();
+    let all: u64 = databases.iter().map(bytes).sum();
+    let beside = (129 << 20) + (databases.len() as u64 * (1 << 17)) + 12;
+    (beside + all * 8 / 7 / parts).to_string()
+}
+
+#[test]
+fn a_gpu_is_asked_in_passes_where_a_database_does_not_fit_it() {
+    let Some(library) = made() else { return };
+    let place = place();
+    place.ok(&BUILD);
+    place.write("long.fa", long_reads(&place));
+    let single = ["classify", "--db", "r.gydb", "r_1.fq"];
+    let long = ["classify", "--db", "r.gydb", "long.fa", "-t", "1"];
+    let dropped = [&PAIRS[..], &["--drop-least-covered", "0.4"]].concat();
+    let extracted = [&PAIRS[..], &["--extract", "561=extract#", "-t", "3"]].concat();
+    for args in [&PAIRS[..], &single, &long, &dropped, &extracted] {
+        let expected = outputs(&place, library, "off", args);
+        for parts in [2, 3, 11] {
+            let memory = memory_for(&place, &["r.gydb"], parts);
+            let args = [args, &["--gpu-memory", &memory]].concat();
+            assert!(outputs(&place, library, "0", &args) == expected, "{args:?}");
+            let gpu = &place.json("run.json")["gpu"];
+            assert!(
+                gpu["reads"].as_u64() > Some(20 * parts) && gpu["reads_of_processor"] == 0,
+                "{gpu}"
+            );
+        }
+    }
+    let memory = memory_for(&place, &["r.gydb"], 3);
+    let parts = ["--gpu-memory", &memory, "--gpu", "0"];
+    let said = with(&place, library, &[&PAIRS[..], &parts].concat()).stderr;
+    assert!(
+        said.contains("the reads are read ") && said.contains("of features at a time"),
+        "{said}"
+    );
+    let planned = with(&place, library, &[&["plan"], &PAIRS[..], &parts].concat());
+    for words in [
+        "features at a time",
+        "over the reads",
+        "the hits of the reads",
+    ] {
+        assert!(planned.stdout.contains(words), "{}", planned.stdout);
+    }
+    // A pipe cannot be read again; nobody asked for a GPU, and the processor reads it once.
+    let piped = [&PIPE[..], &parts].concat();
+    let refused = with(&place, library, &piped);
+    assert!(
+        refused.code == 1 && refused.stderr.contains("write them to a file first"),
+        "{}",
+        refused.stderr
+    );
+    let piped = with(&place, library, &piped[..piped.len() - 2]);
+    assert!(
+        piped.code == 0 && piped.stderr.contains("without a GPU less often"),
+        "{}",
+        piped.stderr
+    );
+}
+
+#[test]
+fn several_databases_are_asked_on_a_gpu() {
+    let Some(library) = made() else { return };
+    let place = place();
+    // So few locations a feature that the cap decides which of them stay.
+    for (name, refs) in [("one.gydb", "refs/a.fa"), ("two.gydb", "refs/b.fa")] {
+        let build = [
+            &BUILD[..2],
+            &[refs, "refs/c.fa"],
+            &BUILD[3..7],
+            &["-o", name],
+        ]
+        .concat();
+        place.ok(&[&build[..], &["--locations", "1"]].concat());
+    }
+    let databases = ["one.gydb", "two.gydb"];
+    let both = ["classify", "--db", "one.gydb", "--db", "two.gydb", "r_1.fq"];
+    let pairs = [&both[..], &["r_2.fq"]].concat();
+    for args in [&both[..], &pairs] {
+        let expected = outputs(&place, library, "off", args);
+        for parts in [1, 3] {
+            let memory = memory_for(&place, &databases, parts);
+            let args = [args, &["--gpu-memory", &memory]].concat();
+            assert!(outputs(&place, library, "0", &args) == expected, "{args:?}");
+            let gpu = &place.json("run.json")["gpu"];
+            assert!(
+                gpu["reads"].as_u64() > Some(20 * parts) && gpu["reads_of_processor"] == 0,
+                "{gpu}"
+            );
+        }
+    }
+}
+
+#[test]
+fn candidates_are_stored_by_a_gpu() {
+    let Some(library) = made() else { return };
+    let place = place();
+    place.ok(&BUILD);
+    for (which, more) in [
+        ("off", vec![]),
+        ("0", vec![]),
+        (
+            "0",
+            vec!["--gpu-memory".into(), memory_for(&place, &["r.gydb"], 3)],
+        ),
+    ] {
+        let more: Vec<&str> = more.iter().map(String::as_str).collect();
+        let file = format!("{which}{}.gyc", more.len());
+        let args = [
+            "--candidates",
+            &file,
+            "--gpu",
+            which,
+            "--report",
+            "run.json",
+        ];
+        let ran = with(&place, library, &[&PAIRS[..], &args, &more].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(place.read(&file) == place.read("off0.gyc"), "{file}");
+        assert_eq!(place.json("run.json")["gpu"].is_null(), which == "off");
+    }
 }
 
 #[test]
@@ -175,9 +319,14 @@ fn samples_of_a_sheet_share_the_database_on_a_gpu() {
     place.ok(&BUILD);
     place.write(
         "sheet",
-        "sample,fastq_1,fastq_2\none,r_1.fq,r_2.fq\ntwo,r_2.fq,\n",
+        "sample,fastq_1,fastq_2\none,r_1.fq,r_2.fq\none,r_2.fq,r_1.fq\ntwo,r_2.fq,\n",
     );
-    for (which, folder) in [("off", "off"), ("0", "on")] {
+    let memory = memory_for(&place, &["r.gydb"], 3);
+    for (which, folder, more) in [
+        ("off", "off", &[][..]),
+        ("0", "on", &[]),
+        ("0", "parts", &["--gpu-memory", &memory]),
+    ] {
         let args = [
             "classify",
             "--db",
@@ -187,7 +336,8 @@ fn samples_of_a_sheet_share_the_database_on_a_gpu() {
             "--out-dir",
             folder,
         ];
-        let ran = with(&place, library, &[&args[..], &["--gpu", which]].concat());
+        let args = [&args[..], &["--gpu", which], more].concat();
+        let ran = with(&place, library, &args);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
     }
     for name in [
@@ -197,8 +347,9 @@ fn samples_of_a_sheet_share_the_database_on_a_gpu() {
         "two.kraken2.kreport",
         "taxa.tsv",
     ] {
-        let [off, on] = ["off", "on"].map(|folder| place.read(&format!("{folder}/{name}")));
-        assert!(off == on && !on.is_empty(), "{name}");
+        let of = |folder| place.read(&format!("{folder}/{name}"));
+        let (off, on, parts) = (of("off"), of("on"), of("parts"));
+        assert!(off == on && off == parts && !on.is_empty(), "{name}");
     }
 }
 
@@ -207,10 +358,9 @@ fn what_a_gpu_cannot_take_is_refused_or_left_to_the_processor() {
     let Some(library) = made() else { return };
     let place = place();
     place.ok(&BUILD);
-    std::fs::copy(place.path("r.gydb"), place.path("s.gydb")).unwrap();
     for (more, words) in [
-        (["--db", "s.gydb"], "several databases"),
         (["--gpu-memory", "1M"], "--gpu-memory allows"),
+        (["--memory", "80M"], "and --memory is"),
     ] {
         let asked = [&PAIRS[..], &more, &["--gpu", "0"]].concat();
         let ran = with(&place, library, &asked);
@@ -440,4 +590,13 @@ fn the_processor_goes_on_where_a_gpu_breaks() {
         let gpu = &place.json("run.json")["gpu"];
         assert!(gpu["windows"].as_u64() > Some(0), "{gpu}");
     }
+    let expected = outputs(&place, &library, "off", &PAIRS);
+    let memory = memory_for(&place, &["r.gydb"], 20);
+    let parts = [&PAIRS[..], &["--gpu-memory", &memory]].concat();
+    assert!(outputs(&place, &library, "0", &parts) == expected);
+    let gpu = &place.json("run.json")["gpu"];
+    assert!(
+        gpu["reads"].as_u64() > Some(0) && gpu["reads_of_processor"].as_u64() > Some(0),
+        "{gpu}"
+    );
 }

@@ -364,12 +364,23 @@ impl Database {
         Ok(windows)
     }
 
-    /// The partitions as they stand in the file, for whoever looks features up by other means.
+    /// Some partitions as they stand in the file, for whoever looks features up by other means.
     /// Nothing of them is checked; see [`Database::verify_partitions`].
-    pub fn feature_words(&self) -> FeatureWords<'_> {
+    ///
+    /// # Panics
+    /// When a partition is not below [`PARTITIONS`].
+    pub fn feature_words(&self, partitions: Range<usize>) -> FeatureWords<'_> {
+        let [start, end] = [partitions.start, partitions.end].map(|at| self.start_of(at) / 4);
+        let mut all = vec![PartitionWords::default(); PARTITIONS];
+        for (words, partition) in all[partitions.clone()]
+            .iter_mut()
+            .zip(&self.partitions[partitions])
+        {
+            *words = PartitionWords::new(partition, start);
+        }
         FeatureWords {
-            words: &self.words()[..self.header.partitions_end as usize / 4],
-            partitions: self.partitions.iter().map(PartitionWords::from).collect(),
+            words: &self.words()[start..end],
+            partitions: all,
         }
     }
 

@@ -2,18 +2,18 @@
 
 use super::partition::Partition;
 
-/// Features and their locations as they stand in the file.
+/// The features of some partitions and their locations, as they stand in the file.
 #[derive(Clone, Debug)]
 pub struct FeatureWords<'d> {
-    /// The words of the file, up to where the partitions end.
+    /// The words of these partitions, a multiple of 16.
     pub words: &'d [u32],
-    /// Where each partition is.
+    /// Where each partition is among them; all others have no words.
     pub partitions: Vec<PartitionWords>,
 }
 
 /// Where a partition is.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PartitionWords {
     /// Its first word.
     pub start: u64,
@@ -23,10 +23,11 @@ pub struct PartitionWords {
     pub buckets: u32,
 }
 
-impl From<&Partition> for PartitionWords {
-    fn from(partition: &Partition) -> PartitionWords {
+impl PartitionWords {
+    /// A partition among words of the file from `first` on.
+    pub(super) fn new(partition: &Partition, first: usize) -> PartitionWords {
         PartitionWords {
-            start: partition.start as u64,
+            start: (partition.start - first) as u64,
             words: partition.words,
             buckets: partition.buckets.len() as u32,
         }

@@ -12,6 +12,7 @@ use super::origin;
 use crate::cmd::folders::{self, Wanted};
 use crate::cmd::references::Taxa;
 use crate::failure::{Code, Failure, Result};
+use crate::gpu::GpuArgs;
 use crate::places;
 use crate::report;
 use crate::session::Session;
@@ -84,8 +85,13 @@ impl Against {
         origin::of(sources)
     }
 
-    /// Opens the database, or builds it in memory of `references`.
-    pub fn index(&self, references: Vec<PathBuf>, session: &Session) -> Result<Collection> {
+    /// Opens the database, or builds it in memory of `references`, on a GPU where one is named.
+    pub fn index(
+        &self,
+        references: Vec<PathBuf>,
+        gpu: &GpuArgs,
+        session: &Session,
+    ) -> Result<Collection> {
         match &self.taxonomy {
             _ if !self.db.is_empty() => {
                 places::keep_different(&self.db)?;
@@ -99,8 +105,16 @@ impl Against {
             }
             Some(taxonomy) => {
                 let taxa = Taxa::read(taxonomy, &self.map, &references, session)?;
-                let (summary, database) =
-                    taxa.build(references, None, Parameters::default(), None, None, session)?;
+                let found = gpu.find_named(session)?;
+                let found = found.as_ref().map(|found| (gpu, found));
+                let (summary, database) = taxa.build(
+                    references,
+                    None,
+                    Parameters::default(),
+                    None,
+                    found,
+                    session,
+                )?;
                 let (targets, size) = (
                     things(summary.targets as u64, "reference"),
                     bytes(summary.table.bytes),

@@ -98,9 +98,7 @@ pub fn passes(collection: &Collection, lanes: &[Lane], session: &Session) -> Res
     let too_little = |least| ClassifyError::Memory { least, memory };
     let plan = collection.plan(memory, threads).map_err(too_little)?;
     if plan.passes > 1 {
-        let at_once = bytes(collection.memory_at_once(threads));
-        let memory = bytes(memory);
-        let why = format!("asking the databases at once takes {at_once} and --memory is {memory}");
+        let why = why_again(collection, plan, session);
         lanes
             .iter()
             .try_for_each(|lane| keep_rereadable(lane, &why))?;
@@ -116,6 +114,24 @@ pub fn passes(collection: &Collection, lanes: &[Lane], session: &Session) -> Res
         }
     }
     Ok(plan)
+}
+
+/// Why the databases are not asked at once.
+fn why_again(collection: &Collection, plan: Plan, session: &Session) -> String {
+    match collection.on_gpu() {
+        Some(on_gpu) if plan.most == on_gpu.most() => {
+            let (name, [part, all]) = (
+                &on_gpu.gpu().name,
+                [plan.most, collection.bytes()].map(bytes),
+            );
+            format!("the {name} takes {part} of {all} of features at a time")
+        }
+        _ => {
+            let at_once = collection.memory_at_once(session.threads);
+            let [at_once, memory] = [at_once, session.memory].map(bytes);
+            format!("asking the databases at once takes {at_once} and --memory is {memory}")
+        }
+    }
 }
 
 /// Refuses reads that can be read only once; `why` says why they are read again.

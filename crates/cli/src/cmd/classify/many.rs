@@ -125,7 +125,7 @@ impl Many {
             make(folder)?;
         }
         session.same_files(with.against.files(&references))?;
-        let mut collection = with.against.index(references, session)?;
+        let mut collection = with.against.index(references, with.gpu, session)?;
         gpu::bring(with.gpu, &mut collection, lanes.iter().copied(), session)?;
         let together = first.then(|| Together::open(folder)).transpose()?;
         let run = Run {

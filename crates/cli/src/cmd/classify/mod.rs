@@ -175,12 +175,12 @@ impl Classify {
         places::keep_different(&lane.files().cloned().collect::<Vec<_>>())?;
         lane.check()?;
         session.same_files(self.against.files(&references))?;
-        let mut collection = self.against.index(references, session)?;
+        let mut collection = self.against.index(references, &self.gpu, session)?;
         note_inputs(&inputs, session);
+        gpu::bring(&self.gpu, &mut collection, [&lane].into_iter(), session)?;
         if let Some(path) = &self.stored.candidates {
             return stored::keep(path, &lane, &collection, session);
         }
-        gpu::bring(&self.gpu, &mut collection, [&lane].into_iter(), session)?;
         let start = Instant::now();
         let outputs = places.open_in(session, &collection.catalogue.taxonomy)?;
         self.answer(
@@ -225,7 +225,7 @@ impl Classify {
         let inputs: Vec<&PathBuf> = [path].into_iter().chain(self.against.inputs()).collect();
         check_places(inputs.iter().copied(), &places, &self.stored, session)?;
         note_inputs(&inputs, session);
-        let collection = self.against.index(Vec::new(), session)?;
+        let collection = self.against.index(Vec::new(), &self.gpu, session)?;
         let (start, catalogue) = (Instant::now(), &collection.catalogue);
         let origin = self.against.origin(&collection)?;
         let mut outputs = places.open_in(session, &catalogue.taxonomy)?;

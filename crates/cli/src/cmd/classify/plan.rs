@@ -27,7 +27,8 @@ impl Classify {
         let lanes = self.lanes()?;
         let files: Vec<PathBuf> = lanes.iter().flat_map(Lane::files).cloned().collect();
         let inputs = Inputs::open(&files, Source::options())?;
-        let collection = self.against.index(Vec::new(), session)?;
+        let mut collection = self.against.index(Vec::new(), &self.gpu, session)?;
+        let gpu = gpu::planned(&self.gpu, &mut collection, &lanes, session)?;
         let prediction = predict(
             &collection,
             inputs.inputs(),
@@ -53,7 +54,7 @@ impl Classify {
         );
         session.note("predicted_seconds", prediction.seconds);
         let mut rows = table(&prediction, collection.bytes(), session);
-        if let Some(gpu) = gpu::planned(&self.gpu, &collection, &lanes, session)? {
+        if let Some(gpu) = gpu {
             rows.row("GPU", gpu);
         }
         rows.print()?;

@@ -9,6 +9,7 @@ use gyrase_picture::words::things;
 
 use super::answer::{of_lanes, settle};
 use super::conflicts::{OF_ANSWERS, OF_READS, OF_READS_ALONE};
+use super::gpu;
 use super::thresholds::Thresholds;
 use crate::failure::Result;
 use crate::session::Session;
@@ -55,6 +56,7 @@ pub fn keep(path: &Path, lane: &Lane, collection: &Collection, session: &Session
         drop(OutputFile::create(path)?);
     }
     let reads = session.shown(|progress| store_in(&config, session.world(), path, progress))?;
+    gpu::tell(collection, session);
     session.note("output", path.display().to_string());
     let read = if lane.is_paired() { "pair" } else { "read" };
     tracing::info!("{} stored in {}", things(reads, read), path.display());

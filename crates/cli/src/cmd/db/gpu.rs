@@ -25,12 +25,12 @@ pub fn open<'f>(
     }
 }
 
-/// Says what it did.
-pub fn tell(on_gpu: &BuildOnGpu<'_>, session: &Session) {
+/// Says what it did; in the report as this fact.
+pub fn tell(on_gpu: &BuildOnGpu<'_>, fact: &str, session: &Session) {
     let (gpu, passes) = (on_gpu.gpu(), on_gpu.passes());
     let (windows, locations) = (on_gpu.windows(), on_gpu.locations());
     session.note(
-        "gpu",
+        fact,
         json!({
             "name": gpu.name,
             "number": gpu.number,
