@@ -7,6 +7,7 @@
 #include "backend_host.h"
 #endif
 #include "counts.h"
+#include "group.h"
 #include "pipeline.h"
 #include "sorting.h"
 #include "suffixes.h"
@@ -220,4 +221,30 @@ GYRASE_EXPORT int32_t gyrase_gpu_rows(void *counter, uint64_t first, uint64_t co
         backend::use(static_cast<OpenCounter *>(counter)->device);
         static_cast<OpenCounter *>(counter)->count.rows(first, count, keys, counts);
     });
+}
+
+GYRASE_EXPORT void *gyrase_gpu_group(const int32_t *numbers, const uint64_t *bytes,
+                                     uint32_t count) {
+    BufferGroup *group = nullptr;
+    attempt([&] { group = new BufferGroup(numbers, bytes, count); });
+    return group;
+}
+
+GYRASE_EXPORT void gyrase_gpu_group_close(void *group) {
+    attempt([&] { delete static_cast<BufferGroup *>(group); });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_put(void *group, uint32_t device, uint64_t at, const uint8_t *from,
+                                     uint64_t bytes) {
+    return attempt([&] { static_cast<BufferGroup *>(group)->put(device, at, from, bytes); });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_get(void *group, uint32_t device, uint64_t at, uint8_t *to,
+                                     uint64_t bytes) {
+    return attempt([&] { static_cast<BufferGroup *>(group)->get(device, at, to, bytes); });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_exchange(void *group, const gyrase_gpu_transfer *transfers,
+                                          uint32_t count) {
+    return attempt([&] { static_cast<BufferGroup *>(group)->move(transfers, count); });
 }

@@ -14,6 +14,7 @@
 //! [`GpuShare::sketcher`] sketches sequences for who makes a database of them, and
 //! [`GpuShare::sorter`] sorts its rows.
 //! [`GpuShare::counter`] counts the k-mers of super-k-mers, of several bins at once.
+//! [`GpuLibrary::group`] opens logical devices that exchange bytes, by streams and events.
 //!
 //! The C++ sources are in `device/`. A step is written once, over a `Warp` whose lanes are threads
 //! on a device and elements of an array in the **host twin**, the same library made by a C++
@@ -27,8 +28,10 @@ mod counts;
 mod database;
 mod error;
 mod find;
+mod group;
 mod index;
 mod library;
+mod routes;
 mod sketches;
 mod sorting;
 mod suffixes;
@@ -38,8 +41,10 @@ pub use counts::{GpuCounter, GpuRows, GpuSuperKmers, MOST_BASES};
 pub use database::GpuDatabase;
 pub use error::GpuError;
 pub use find::{FILE, VARIABLE};
+pub use group::GpuGroup;
 pub use index::{GpuAnswers, GpuIndex, GpuSequence};
 pub use library::{Gpu, GpuLibrary, GpuShare};
+pub use routes::GpuTransfer;
 pub use sketches::GpuSketcher;
 pub use sorting::GpuSorter;
 pub use suffixes::GpuSuffixes;

@@ -9,12 +9,12 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::raw::{
     Batch, RawAnswers, RawDatabase, RawDevice, RawShape, RawSketches, RawSuperKmers, RawText,
-    Sequence,
+    RawTransfer, Sequence,
 };
 use crate::error::GpuError;
 
 /// The version of the functions that this file calls.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 
 /// What a call comes to, by `gyrase_gpu_code`.
 const FINE: i32 = 0;
@@ -65,6 +65,11 @@ functions! {
     counter_close: fn(*mut c_void);
     count: fn(*mut c_void, *const RawSuperKmers<'_>, *mut u32) -> i32;
     rows: fn(*mut c_void, u64, u64, *mut u64, *mut u32) -> i32;
+    group: fn(*const i32, *const u64, u32) -> *mut c_void;
+    group_close: fn(*mut c_void);
+    put: fn(*mut c_void, u32, u64, *const u8, u64) -> i32;
+    get: fn(*mut c_void, u32, u64, *mut u8, u64) -> i32;
+    exchange: fn(*mut c_void, *const RawTransfer, u32) -> i32;
 }
 
 impl Functions {

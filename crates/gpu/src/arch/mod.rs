@@ -4,8 +4,8 @@
 //! its version is checked before any other is called. An index is freed after its pipelines, of
 //! which each has a share in it. A pipeline is in one thread at a time, by value. What a batch
 //! points to outlives the call, which copies it; what comes back stays until the pipeline's next
-//! batch, and [`Answers`] has the pipeline meanwhile. What sketches, sorts or counts is in one
-//! thread at a time too.
+//! batch, and [`Answers`] has the pipeline meanwhile. What sketches, sorts, counts or moves bytes
+//! between devices is in one thread at a time too.
 #![allow(
     unsafe_code,
     reason = "a library that is loaded at run time is called by pointers"
@@ -14,6 +14,7 @@
 mod answers;
 mod counter;
 mod functions;
+mod group;
 mod on_device;
 mod raw;
 mod sketcher;
@@ -22,6 +23,7 @@ mod sorter;
 pub(crate) use answers::Answers;
 pub(crate) use counter::OpenCounter;
 pub(crate) use functions::Functions;
+pub(crate) use group::OpenGroup;
 pub(crate) use on_device::{OnDevice, Pipeline};
 pub use raw::GpuRegion;
 pub(crate) use raw::{Batch, LANES, RawPart, RawSuperKmer, Sequence, Tasks};

@@ -9,6 +9,7 @@ use gyrase_kmer::{Choice, Shape, SketchShape};
 use gyrase_table::gydb::{Location, PartitionWords};
 
 use crate::database::GpuDatabase;
+use crate::routes::GpuTransfer;
 
 /// A device as the library describes it.
 #[repr(C)]
@@ -295,5 +296,34 @@ impl<'t> RawSuperKmers<'t> {
             most_count: *counted.end(),
             of: PhantomData,
         })
+    }
+}
+
+/// `gyrase_gpu_transfer`.
+#[repr(C)]
+pub(crate) struct RawTransfer {
+    from: u32,
+    to: u32,
+    from_byte: u64,
+    to_byte: u64,
+    bytes: u64,
+    after: u32,
+    unused: u32,
+}
+
+/// The number of no transfer.
+const NONE: u32 = u32::MAX;
+
+impl From<&GpuTransfer> for RawTransfer {
+    fn from(transfer: &GpuTransfer) -> RawTransfer {
+        RawTransfer {
+            from: transfer.from as u32,
+            to: transfer.to as u32,
+            from_byte: transfer.from_byte,
+            to_byte: transfer.to_byte,
+            bytes: transfer.bytes,
+            after: transfer.after.map_or(NONE, |before| before as u32),
+            unused: 0,
+        }
     }
 }
