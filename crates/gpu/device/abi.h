@@ -167,6 +167,27 @@ struct gyrase_gpu_transfer {
 
 #define GYRASE_GPU_NONE UINT32_MAX
 
+// A transfer of some chunks of the message that a device has for another one.
+struct gyrase_gpu_hop {
+    uint32_t from;
+    uint32_t to;
+    uint32_t source;
+    uint32_t target;
+    uint32_t first_chunk;
+    uint32_t end_chunk;
+    // As above.
+    uint32_t after;
+    uint32_t unused;
+};
+
+// How all devices of a group send each other messages, whatever their sizes.
+struct gyrase_gpu_routes {
+    const gyrase_gpu_hop *hops;
+    uint32_t hop_count;
+    // Of each message.
+    uint32_t chunks;
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -192,6 +213,11 @@ int32_t gyrase_gpu_collect(void *pipeline, gyrase_gpu_answers *to);
 // many letters each shares with the one before, unless that is null.
 int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text *text, uint64_t bytes,
                             uint32_t *positions, uint32_t *common);
+// The same on logical devices of these numbers, which may come several times, with so many bytes of
+// each.
+int32_t gyrase_gpu_suffixes_among(const int32_t *numbers, const uint64_t *bytes, uint32_t count,
+                                  const gyrase_gpu_routes *routes, const gyrase_gpu_text *text,
+                                  uint32_t *positions, uint32_t *common);
 // What sketches with up to so many bytes of the device, and of pinned memory of the host; null
 // where it fails.
 void *gyrase_gpu_sketcher(int32_t device, const gyrase_gpu_shape *shape, uint64_t bytes,

@@ -11,6 +11,7 @@
 #include "pipeline.h"
 #include "sorting.h"
 #include "suffixes.h"
+#include "suffixes_among.h"
 
 #include <new>
 #include <string>
@@ -139,6 +140,16 @@ GYRASE_EXPORT int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text 
     return attempt([&] {
         backend::use(device);
         if (text->length > 0) SuffixSort(*text, bytes).run(positions, common);
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_suffixes_among(const int32_t *numbers, const uint64_t *bytes,
+                                                uint32_t count, const gyrase_gpu_routes *routes,
+                                                const gyrase_gpu_text *text, uint32_t *positions,
+                                                uint32_t *common) {
+    return attempt([&] {
+        if (text->length == 0) return;
+        SuffixSortAmong(numbers, bytes, count, *routes, *text).run(positions, common);
     });
 }
 

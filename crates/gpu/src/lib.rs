@@ -10,7 +10,8 @@
 //!    hit the best region comes back. Batches of several threads are on their way at once, each in
 //!    a stream.
 //!
-//! [`GpuShare::suffixes`] sorts the suffixes of a set of texts, by prefix doubling.
+//! [`GpuShare::suffixes`] sorts the suffixes of a set of texts, by prefix doubling, and
+//! [`GpuShares::suffixes`] does so on several devices.
 //! [`GpuShare::sketcher`] sketches sequences for who makes a database of them, and
 //! [`GpuShare::sorter`] sorts its rows.
 //! [`GpuShare::counter`] counts the k-mers of super-k-mers, of several bins at once.
@@ -44,7 +45,7 @@ pub use find::{FILE, VARIABLE};
 pub use group::GpuGroup;
 pub use index::{GpuAnswers, GpuIndex, GpuSequence};
 pub use library::{Gpu, GpuLibrary, GpuShare};
-pub use routes::GpuTransfer;
+pub use routes::{GpuHop, GpuRoutes, GpuTransfer};
 pub use sketches::GpuSketcher;
 pub use sorting::GpuSorter;
-pub use suffixes::GpuSuffixes;
+pub use suffixes::{GpuShares, GpuSuffixes};

@@ -19,7 +19,7 @@ use crate::error::GossipError;
 use crate::transfers::{Sizes, Transfers};
 
 pub use shuffled::Shuffled;
-pub use streams::Streams;
+pub use streams::{Streams, routes};
 pub use threads::Threads;
 
 /// What carries out the transfers of a plan.

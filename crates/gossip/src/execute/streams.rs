@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use gyrase_gpu::{GpuGroup, GpuLibrary, GpuTransfer};
+use gyrase_gpu::{GpuGroup, GpuHop, GpuLibrary, GpuRoutes, GpuTransfer};
 
 use super::memory::outputs;
 use super::{Executor, Messages};
+use crate::collective::Collective;
 use crate::error::GossipError;
-use crate::transfers::{Transfer, Transfers};
+use crate::plan::TransferPlan;
+use crate::transfers::{Sizes, Transfer, Transfers};
 
 /// Streams and events of GPUs. Each device of a plan is a logical one, of which several may be one
 /// GPU.
@@ -46,6 +48,26 @@ impl Executor for Streams<'_> {
         }
         Ok((outputs, time))
     }
+}
+
+/// A plan of an all-to-all as GPUs take it that exchange messages of any sizes themselves.
+///
+/// # Panics
+/// When the plan is of another collective.
+pub fn routes(plan: &TransferPlan) -> GpuRoutes {
+    assert_eq!(plan.collective(), Collective::AllToAll, "all send to all");
+    let sizes = Sizes::each(plan.collective(), plan.devices(), plan.chunks() as u64);
+    let hop = |transfer: &Transfer| GpuHop {
+        from: transfer.from,
+        to: transfer.to,
+        source: transfer.source,
+        target: transfer.target,
+        chunks: transfer.chunks.clone(),
+        after: transfer.after,
+    };
+    let traffic = Transfers::new(plan, &sizes);
+    let hops = traffic.transfers().iter().map(hop).collect();
+    GpuRoutes::new(plan.devices(), plan.chunks(), hops)
 }
 
 /// Who has a message for another device.

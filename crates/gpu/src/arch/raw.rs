@@ -9,7 +9,7 @@ use gyrase_kmer::{Choice, Shape, SketchShape};
 use gyrase_table::gydb::{Location, PartitionWords};
 
 use crate::database::GpuDatabase;
-use crate::routes::GpuTransfer;
+use crate::routes::{GpuHop, GpuTransfer};
 
 /// A device as the library describes it.
 #[repr(C)]
@@ -217,6 +217,55 @@ impl<'t> RawText<'t> {
             length: letters.len() as u64,
             codes,
             unused: 0,
+            of: PhantomData,
+        }
+    }
+}
+
+/// `gyrase_gpu_hop`.
+#[repr(C)]
+pub(super) struct RawHop {
+    from: u32,
+    to: u32,
+    source: u32,
+    target: u32,
+    first_chunk: u32,
+    end_chunk: u32,
+    after: u32,
+    unused: u32,
+}
+
+impl From<&GpuHop> for RawHop {
+    fn from(hop: &GpuHop) -> RawHop {
+        RawHop {
+            from: hop.from as u32,
+            to: hop.to as u32,
+            source: hop.source as u32,
+            target: hop.target as u32,
+            first_chunk: hop.chunks.start as u32,
+            end_chunk: hop.chunks.end as u32,
+            after: hop.after.map_or(NONE, |before| before as u32),
+            unused: 0,
+        }
+    }
+}
+
+/// `gyrase_gpu_routes`.
+#[repr(C)]
+pub(crate) struct RawRoutes<'r> {
+    hops: *const RawHop,
+    hop_count: u32,
+    chunks: u32,
+    of: PhantomData<&'r [RawHop]>,
+}
+
+impl<'r> RawRoutes<'r> {
+    /// Transfers of messages in so many chunks.
+    pub(super) fn new(hops: &'r [RawHop], chunks: usize) -> RawRoutes<'r> {
+        RawRoutes {
+            hops: hops.as_ptr(),
+            hop_count: hops.len() as u32,
+            chunks: chunks as u32,
             of: PhantomData,
         }
     }

@@ -7,7 +7,7 @@ mod run;
 mod simulate;
 mod sizes;
 mod topology;
-mod wiring;
+pub mod wiring;
 
 use clap::{Args, Subcommand};
 use gyrase_gossip::GossipError;
