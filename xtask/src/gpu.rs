@@ -44,6 +44,7 @@ pub fn test(args: &[String]) -> Result<()> {
     };
     for tests in [
         &["-p", "gyrase-gpu"][..],
+        &["-p", "gyrase-gossip", "--lib", "execute::"],
         &["-p", "gyrase-count", "--lib", "feeder::"],
         &["-p", "gyrase-classify", "--lib", "build::lists"],
         &["-p", "gyrase-classify", "--test", "classify", "gpu::"],

@@ -93,9 +93,9 @@ impl Collection {
         })
     }
 
-    /// How `threads` threads ask the databases within `memory` bytes, and in parts that a GPU takes,
-    /// where one was chosen; where these bytes are too few, how many are not. Of a database that was
-    /// built in memory all is there already.
+    /// How `threads` threads ask the databases within `memory` bytes, and in parts that a GPU
+    /// takes, where one was chosen; where these bytes are too few, how many are not. Of a database
+    /// that was built in memory all is there already.
     ///
     /// # Errors
     /// The bytes that it takes at least.

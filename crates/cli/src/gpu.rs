@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
-use gyrase_gpu::{Gpu, GpuError, GpuLibrary, GpuShare};
+use gyrase_gpu::{Gpu, GpuError, GpuLibrary, GpuRoutes, GpuShare, GpuShares};
 use gyrase_picture::words::bytes;
 
 use crate::failure::{Code, Failure, Result};
@@ -21,7 +21,7 @@ const SHARE: f64 = 0.9;
 pub struct GpuArgs {
     /// Use a GPU, with the same result: the first one where it can be used and is faster than many
     /// cores (auto), none (off), or the one of this number, from 0, and fail where it cannot be
-    /// used
+    /// used; `suffix build` takes several, as 0,1,2,3
     #[arg(long, value_name = "WHICH", default_value = "auto")]
     gpu: Which,
 
@@ -31,11 +31,12 @@ pub struct GpuArgs {
 }
 
 /// Which GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Which {
     Auto,
     Off,
     Number(usize),
+    Several(Vec<usize>),
 }
 
 impl FromStr for Which {
@@ -45,9 +46,17 @@ impl FromStr for Which {
         match text {
             "auto" => Ok(Which::Auto),
             "off" => Ok(Which::Off),
-            number => number.parse().map(Which::Number).map_err(|_| {
-                format!("\"{text}\" is no GPU; write auto, off, or a number such as 0")
-            }),
+            numbers => {
+                let parsed: std::result::Result<Vec<usize>, _> =
+                    numbers.split(',').map(str::parse).collect();
+                let numbers = parsed.map_err(|_| {
+                    format!("\"{text}\" is no GPU; write auto, off, or a number such as 0")
+                })?;
+                Ok(match numbers[..] {
+                    [number] => Which::Number(number),
+                    _ => Which::Several(numbers),
+                })
+            }
         }
     }
 }
@@ -77,19 +86,70 @@ impl Found {
     }
 }
 
+/// Logical devices that work together, of which several may be one GPU.
+pub struct FoundSeveral {
+    library: Arc<GpuLibrary>,
+    /// The GPU of each.
+    pub gpus: Vec<Gpu>,
+    memory: Vec<u64>,
+}
+
+impl FoundSeveral {
+    /// How much of each may be used.
+    pub fn shares<'g>(&'g self, routes: &'g GpuRoutes) -> GpuShares<'g> {
+        let numbers = self.gpus.iter().map(|gpu| gpu.number);
+        GpuShares {
+            library: &self.library,
+            shares: numbers.zip(self.memory.iter().copied()).collect(),
+            routes,
+        }
+    }
+}
+
 impl GpuArgs {
+    /// The GPUs that were asked for, where they are several.
+    pub fn find_several(&self, session: &Session) -> Result<Option<FoundSeveral>> {
+        let Which::Several(numbers) = &self.gpu else {
+            return Ok(None);
+        };
+        if session.job().is_some() {
+            return Err(refused("several processes do not share GPUs"));
+        }
+        let found = self.look_several(numbers).map_err(refused)?;
+        Ok(Some(found))
+    }
+
+    fn look_several(&self, numbers: &[usize]) -> std::result::Result<FoundSeveral, GpuError> {
+        let library = GpuLibrary::find()?;
+        let gpus = numbers.iter().map(|&number| library.gpu(Some(number)));
+        let gpus: Vec<Gpu> = gpus.collect::<std::result::Result<_, _>>()?;
+        let of_each = |gpu: &Gpu| {
+            let alike = gpus.iter().filter(|other| other.number == gpu.number);
+            self.memory(gpu) / alike.count() as u64
+        };
+        Ok(FoundSeveral {
+            memory: gpus.iter().map(of_each).collect(),
+            library,
+            gpus,
+        })
+    }
+
     /// The GPU that was asked for; or the first where none was named, one can be used, and it is
     /// `worth` it.
     pub fn find(&self, worth: bool, session: &Session) -> Result<Option<Found>> {
         let alone = session.job().is_none();
-        let number = match self.gpu {
+        let number = match &self.gpu {
             Which::Off => return Ok(None),
             Which::Auto if !alone || !worth => return Ok(None),
             Which::Auto => None,
             Which::Number(_) if !alone => {
                 return Err(refused("several processes do not share a GPU"));
             }
-            Which::Number(number) => Some(number),
+            Which::Number(number) => Some(*number),
+            Which::Several(_) => {
+                let what = "several GPUs work together for `gyrase suffix build` alone; name one";
+                return Err(Failure::usage(what));
+            }
         };
         match self.look(number) {
             Ok(found) => Ok(Some(found)),
@@ -116,21 +176,25 @@ impl GpuArgs {
     fn look(&self, number: Option<usize>) -> std::result::Result<Found, GpuError> {
         let library = GpuLibrary::find()?;
         let gpu = library.gpu(number)?;
-        let memory = match self.gpu_memory {
-            Some(size) => size.of(gpu.memory),
-            None => Size::Share(SHARE).of(gpu.free),
-        };
         Ok(Found {
             library,
+            memory: self.memory(&gpu),
             gpu,
-            memory,
         })
+    }
+
+    /// Bytes of a GPU that may be taken.
+    fn memory(&self, gpu: &Gpu) -> u64 {
+        match self.gpu_memory {
+            Some(size) => size.of(gpu.memory),
+            None => Size::Share(SHARE).of(gpu.free),
+        }
     }
 
     /// Goes on with the processor, unless a GPU was asked for.
     pub fn without(&self, why: impl Display) -> Result<()> {
-        match self.gpu {
-            Which::Number(_) => Err(refused(why)),
+        match &self.gpu {
+            Which::Number(_) | Which::Several(_) => Err(refused(why)),
             Which::Auto | Which::Off => {
                 tracing::info!("no GPU is used: {why}");
                 Ok(())
@@ -163,10 +227,11 @@ mod tests {
             ("off", Which::Off),
             ("0", Which::Number(0)),
             ("12", Which::Number(12)),
+            ("0,0,1", Which::Several(vec![0, 0, 1])),
         ] {
             assert_eq!(text.parse(), Ok(which));
         }
-        for text in ["", "on", "-1", "1.5", "auto,off"] {
+        for text in ["", "on", "-1", "1.5", "auto,off", "0,", "0,off"] {
             assert!(text.parse::<Which>().is_err(), "{text}");
         }
     }

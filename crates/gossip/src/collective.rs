@@ -72,6 +72,15 @@ impl Collective {
         all.filter(move |&(source, target)| self.sends(source, target))
     }
 
+    /// The message in which a device has at first what it has for another: that of a broadcast is
+    /// the one for itself.
+    pub(crate) fn held(self, source: usize, target: usize) -> (usize, usize) {
+        match self {
+            Collective::Broadcast { main } => (main, main),
+            _ => (source, target),
+        }
+    }
+
     /// How many different messages there are at the beginning: a broadcast has one.
     pub fn inputs(self, devices: usize) -> usize {
         match self {

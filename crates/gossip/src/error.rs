@@ -87,6 +87,9 @@ pub enum GossipError {
         /// The first byte of the message that differs.
         byte: u64,
     },
+    /// GPUs did not carry a plan out.
+    #[error(transparent)]
+    Gpu(#[from] gyrase_gpu::GpuError),
     /// Somebody cancelled the run.
     #[error("it was stopped before its end; no output was written")]
     Cancelled,

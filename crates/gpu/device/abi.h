@@ -160,6 +160,43 @@ struct gyrase_gpu_super_kmers {
     uint32_t most_count;
 };
 
+// Bytes that go from one device of a group to another.
+struct gyrase_gpu_transfer {
+    uint32_t from;
+    uint32_t to;
+    // Where they are in the buffer of the one, and where they go in that of the other.
+    uint64_t from_byte;
+    uint64_t to_byte;
+    uint64_t bytes;
+    // The transfer that brings them, which stands before this one; GYRASE_GPU_NONE where they are
+    // there at first.
+    uint32_t after;
+    uint32_t unused;
+};
+
+#define GYRASE_GPU_NONE UINT32_MAX
+
+// A transfer of some chunks of the message that a device has for another one.
+struct gyrase_gpu_hop {
+    uint32_t from;
+    uint32_t to;
+    uint32_t source;
+    uint32_t target;
+    uint32_t first_chunk;
+    uint32_t end_chunk;
+    // As above.
+    uint32_t after;
+    uint32_t unused;
+};
+
+// How all devices of a group send each other messages, whatever their sizes.
+struct gyrase_gpu_routes {
+    const gyrase_gpu_hop *hops;
+    uint32_t hop_count;
+    // Of each message.
+    uint32_t chunks;
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -185,6 +222,11 @@ int32_t gyrase_gpu_collect(void *pipeline, gyrase_gpu_answers *to);
 // many letters each shares with the one before, unless that is null.
 int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text *text, uint64_t bytes,
                             uint32_t *positions, uint32_t *common);
+// The same on logical devices of these numbers, which may come several times, with so many bytes of
+// each.
+int32_t gyrase_gpu_suffixes_among(const int32_t *numbers, const uint64_t *bytes, uint32_t count,
+                                  const gyrase_gpu_routes *routes, const gyrase_gpu_text *text,
+                                  uint32_t *positions, uint32_t *common);
 // The records of a build with up to so many bytes of the device, of features from a partition on;
 // null where it fails. A record is a feature's place and a window that has it.
 void *gyrase_gpu_records(int32_t device, uint64_t bytes, uint32_t first_partition);
@@ -219,6 +261,17 @@ int32_t gyrase_gpu_count(void *counter, const gyrase_gpu_super_kmers *given, uin
 // Some rows: keys, which ascend within a part, and their counts.
 int32_t gyrase_gpu_rows(void *counter, uint64_t first, uint64_t count, uint64_t *keys,
                         uint32_t *counts);
+// Logical devices with a buffer of so many bytes each, on the devices of these numbers, which may
+// come several times; null where it fails.
+void *gyrase_gpu_group(const int32_t *numbers, const uint64_t *bytes, uint32_t count);
+void gyrase_gpu_group_close(void *group);
+// Brings bytes into the buffer of a device, and out of it.
+int32_t gyrase_gpu_put(void *group, uint32_t device, uint64_t at, const uint8_t *from,
+                       uint64_t bytes);
+int32_t gyrase_gpu_get(void *group, uint32_t device, uint64_t at, uint8_t *to, uint64_t bytes);
+// Moves bytes between the buffers, and waits for all: those from one device to another in their
+// order.
+int32_t gyrase_gpu_exchange(void *group, const gyrase_gpu_transfer *transfers, uint32_t count);
 
 #ifdef __cplusplus
 }

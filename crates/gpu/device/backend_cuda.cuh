@@ -291,4 +291,76 @@ class Stream {
     Buffer<uint32_t> found;
 };
 
+// A moment of a stream of a device.
+class Event {
+  public:
+    explicit Event(int device) {
+        use(device);
+        check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "no event");
+    }
+    Event(const Event &) = delete;
+    Event &operator=(const Event &) = delete;
+    ~Event() { cudaEventDestroy(event); }
+
+  private:
+    friend class CopyStream;
+    cudaEvent_t event = nullptr;
+};
+
+// A stream of copies from a device to another, which may be the same.
+class CopyStream {
+  public:
+    CopyStream(int from_device, int to_device) : from_device(from_device), to_device(to_device) {
+        reach(to_device, from_device);
+        reach(from_device, to_device);
+        check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "no stream");
+    }
+    CopyStream(const CopyStream &) = delete;
+    CopyStream &operator=(const CopyStream &) = delete;
+    ~CopyStream() {
+        cudaStreamSynchronize(stream);
+        cudaStreamDestroy(stream);
+    }
+
+    void copy(uint8_t *to, const uint8_t *from, uint64_t bytes) {
+        use(from_device);
+        check(from_device == to_device
+                  ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream)
+                  : cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream),
+              "cannot copy between GPUs");
+    }
+
+    void record(Event &event) {
+        use(from_device);
+        check(cudaEventRecord(event.event, stream), "cannot record an event");
+    }
+
+    // What comes behind begins when the event is over.
+    void follow(const Event &event) {
+        use(from_device);
+        check(cudaStreamWaitEvent(stream, event.event, 0), "cannot wait for an event");
+    }
+
+    void wait() {
+        use(from_device);
+        check(cudaStreamSynchronize(stream), "the GPU failed");
+    }
+
+  private:
+    // Lets a device reach the memory of another, where it can. Else copies go through the host.
+    static void reach(int one, int other) {
+        use(one);
+        int can = 0;
+        if (one != other)
+            check(cudaDeviceCanAccessPeer(&can, one, other), "cannot tell how GPUs are wired");
+        if (can == 0) return;
+        const cudaError_t code = cudaDeviceEnablePeerAccess(other, 0);
+        cudaGetLastError();
+        if (code != cudaErrorPeerAccessAlreadyEnabled) check(code, "a GPU cannot reach another");
+    }
+
+    const int from_device, to_device;
+    cudaStream_t stream = nullptr;
+};
+
 }  // namespace backend

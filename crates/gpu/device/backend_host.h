@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <new>
 #include <numeric>
@@ -150,6 +152,56 @@ class Stream {
     void copy(T *to, const T *from, uint64_t count) {
         if (count > 0) std::memcpy(to, from, count * sizeof(T));
     }
+};
+
+class CopyStream;
+
+// A moment of a stream. One that nobody has recorded is over, as on a device.
+class Event {
+  public:
+    explicit Event(int) {}
+
+  private:
+    friend class CopyStream;
+    CopyStream *of = nullptr;
+    uint64_t moment = 0;
+};
+
+// A stream of copies from a device to another. Nothing is copied before somebody waits for it: so
+// copies of different streams that no event orders come too early or too late.
+class CopyStream {
+  public:
+    CopyStream(int, int) {}
+
+    void copy(uint8_t *to, const uint8_t *from, uint64_t bytes) {
+        asked.push_back([=] { std::memcpy(to, from, bytes); });
+    }
+
+    void record(Event &event) {
+        event.of = this;
+        event.moment = done + asked.size();
+    }
+
+    // What comes behind begins when the event is over.
+    void follow(const Event &event) {
+        asked.push_back([=] {
+            if (event.of != nullptr) event.of->reach(event.moment);
+        });
+    }
+
+    void wait() { reach(done + asked.size()); }
+
+  private:
+    void reach(uint64_t moment) {
+        while (done < moment) {
+            asked.front()();
+            asked.pop_front();
+            ++done;
+        }
+    }
+
+    std::deque<std::function<void()>> asked;
+    uint64_t done = 0;
 };
 
 }  // namespace backend

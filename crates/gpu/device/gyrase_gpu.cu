@@ -7,9 +7,11 @@
 #include "backend_host.h"
 #endif
 #include "counts.h"
+#include "group.h"
 #include "pipeline.h"
 #include "records.h"
 #include "suffixes.h"
+#include "suffixes_among.h"
 
 #include <new>
 #include <string>
@@ -142,6 +144,16 @@ GYRASE_EXPORT int32_t gyrase_gpu_suffixes(int32_t device, const gyrase_gpu_text 
     });
 }
 
+GYRASE_EXPORT int32_t gyrase_gpu_suffixes_among(const int32_t *numbers, const uint64_t *bytes,
+                                                uint32_t count, const gyrase_gpu_routes *routes,
+                                                const gyrase_gpu_text *text, uint32_t *positions,
+                                                uint32_t *common) {
+    return attempt([&] {
+        if (text->length == 0) return;
+        SuffixSortAmong(numbers, bytes, count, *routes, *text).run(positions, common);
+    });
+}
+
 GYRASE_EXPORT void *gyrase_gpu_records(int32_t device, uint64_t bytes, uint32_t first_partition) {
     Records *records = nullptr;
     attempt([&] {
@@ -250,4 +262,30 @@ GYRASE_EXPORT int32_t gyrase_gpu_rows(void *counter, uint64_t first, uint64_t co
         backend::use(static_cast<OpenCounter *>(counter)->device);
         static_cast<OpenCounter *>(counter)->count.rows(first, count, keys, counts);
     });
+}
+
+GYRASE_EXPORT void *gyrase_gpu_group(const int32_t *numbers, const uint64_t *bytes,
+                                     uint32_t count) {
+    BufferGroup *group = nullptr;
+    attempt([&] { group = new BufferGroup(numbers, bytes, count); });
+    return group;
+}
+
+GYRASE_EXPORT void gyrase_gpu_group_close(void *group) {
+    attempt([&] { delete static_cast<BufferGroup *>(group); });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_put(void *group, uint32_t device, uint64_t at, const uint8_t *from,
+                                     uint64_t bytes) {
+    return attempt([&] { static_cast<BufferGroup *>(group)->put(device, at, from, bytes); });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_get(void *group, uint32_t device, uint64_t at, uint8_t *to,
+                                     uint64_t bytes) {
+    return attempt([&] { static_cast<BufferGroup *>(group)->get(device, at, to, bytes); });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_exchange(void *group, const gyrase_gpu_transfer *transfers,
+                                          uint32_t count) {
+    return attempt([&] { static_cast<BufferGroup *>(group)->move(transfers, count); });
 }

@@ -53,7 +53,9 @@ GYRASE_DEVICE uint64_t eight_letters(const uint8_t *text, uint64_t at) {
 struct FirstKeys {
     using Scratch = NoScratch;
 
+    // A stretch of the text: where it begins, and how many suffixes do so there.
     const uint8_t *text;
+    uint32_t first;
     uint32_t length;
     // The number of codes, which is the base of the number, and of digits.
     uint32_t codes;
@@ -72,8 +74,21 @@ struct FirstKeys {
                 key = key * codes + letter;
             }
             keys[at] = key;
-            suffixes[at] = at;
+            suffixes[at] = first + at;
         });
+    }
+};
+
+// The ranks of suffixes so many letters further on than those of a list: of all suffixes, or in the
+// order of the list.
+struct NextRanks {
+    const uint32_t *ranks;
+    uint32_t further;
+    bool in_order;
+
+    // There is no sentinel among the letters before: else the suffix would be resolved.
+    GYRASE_DEVICE uint32_t of(uint64_t at, uint32_t suffix) const {
+        return ranks[in_order ? at : suffix + further];
     }
 };
 
@@ -83,16 +98,14 @@ struct RankKeys {
 
     Ranked large;
     uint32_t count;
-    const uint32_t *ranks;
+    NextRanks next;
     uint32_t rank_bits;
-    uint32_t further;
     uint64_t *keys;
 
     GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
         for_each(warp, task, count, [&](uint32_t at) {
-            // There is no sentinel among the letters before: else it would be resolved.
-            const uint32_t next = ranks[large.suffixes[at] + further];
-            keys[at] = uint64_t(large.heads[at]) << rank_bits | next;
+            const uint32_t further_on = next.of(at, large.suffixes[at]);
+            keys[at] = uint64_t(large.heads[at]) << rank_bits | further_on;
         });
     }
 };
@@ -217,8 +230,7 @@ struct SortSmall {
 
     Ranked small;
     uint32_t count;
-    const uint32_t *ranks;
-    uint32_t further;
+    NextRanks ranks;
     uint32_t *sorted;
     Ranked changes;
     Unresolved left;
@@ -268,7 +280,8 @@ struct SortSmall {
         Tile<uint32_t> next;
         for_tile(warp, [&](uint32_t row, uint32_t lane) {
             const bool own = held.begin[row][lane] != NO_MARK;
-            next[row][lane] = own ? ranks[held.suffix[row][lane] + further] : 0;
+            const uint64_t at = first + row * LANES + lane;
+            next[row][lane] = own ? ranks.of(at, held.suffix[row][lane]) : 0;
         });
         for_tile(warp, [&](uint32_t row, uint32_t lane) {
             scratch.next[row * LANES + lane] = next[row][lane];
@@ -331,6 +344,20 @@ struct WriteValues {
     }
 };
 
+// Reads the value of each place.
+struct ReadValues {
+    using Scratch = NoScratch;
+
+    const uint32_t *places;
+    uint32_t count;
+    const uint32_t *values;
+    uint32_t *to;
+
+    GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
+        for_each(warp, task, count, [&](uint32_t at) { to[at] = values[places[at]]; });
+    }
+};
+
 // The number of the lowest byte of a word that is not zero; 8 where all are.
 GYRASE_DEVICE uint32_t first_byte(uint64_t word) {
     const uint32_t low = uint32_t(word);
@@ -352,14 +379,17 @@ GYRASE_DEVICE uint32_t shared_letters(const uint8_t *text, uint32_t one, uint32_
     }
 }
 
-// What each suffix shares with the one before it, by its position: one letter less than the suffix
-// before in the text at least (Kasai and others 2001, doi:10.1007/3-540-48194-X_17).
+// What each suffix of a stretch of the text shares with the one before it, by its position: one
+// letter less than the suffix before in the text at least (Kasai and others 2001,
+// doi:10.1007/3-540-48194-X_17).
 struct Common {
     using Scratch = NoScratch;
 
     const uint8_t *text;
+    // Where the stretch begins, and how many suffixes do so there.
+    uint32_t first;
     uint32_t length;
-    // The suffix before each; of the first, which is a sentinel, any.
+    // The suffix before each; of the first of all, which is a sentinel, any.
     const uint32_t *previous;
     uint32_t *common;
 
@@ -368,25 +398,10 @@ struct Common {
             const uint64_t start = (uint64_t(task) * LANES + lane) * STRETCH;
             uint32_t known = 0;
             for (uint64_t at = start; at < length && at < start + STRETCH; ++at) {
-                const uint32_t suffix = uint32_t(at), before = previous[at];
-                known = shared_letters(text, suffix, before, known);
+                known = shared_letters(text, first + uint32_t(at), previous[at], known);
                 common[at] = known;
                 known = known > 0 ? known - 1 : 0;
             }
         });
-    }
-};
-
-// The same by the order of the suffixes.
-struct InOrder {
-    using Scratch = NoScratch;
-
-    const uint32_t *sorted;
-    uint32_t length;
-    const uint32_t *common;
-    uint32_t *ordered;
-
-    GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
-        for_each(warp, task, length, [&](uint32_t at) { ordered[at] = common[sorted[at]]; });
     }
 };

@@ -11,10 +11,12 @@
 //!    a stream. [`GpuIndex::ask_hits`] gives all hits instead, of slices of one or several
 //!    databases, for whoever merges them with others.
 //!
-//! [`GpuShare::suffixes`] sorts the suffixes of a set of texts, by prefix doubling.
+//! [`GpuShare::suffixes`] sorts the suffixes of a set of texts, by prefix doubling, and
+//! [`GpuShares::suffixes`] does so on several devices.
 //! [`GpuShare::records`] sketches sequences for who makes a database of them, and sorts their
 //! features.
 //! [`GpuShare::counter`] counts the k-mers of super-k-mers, of several bins at once.
+//! [`GpuLibrary::group`] opens logical devices that exchange bytes, by streams and events.
 //!
 //! The C++ sources are in `device/`. A step is written once, over a `Warp` whose lanes are threads
 //! on a device and elements of an array in the **host twin**, the same library made by a C++
@@ -28,9 +30,11 @@ mod counts;
 mod database;
 mod error;
 mod find;
+mod group;
 mod index;
 mod library;
 mod records;
+mod routes;
 mod suffixes;
 
 pub use arch::GpuRegion;
@@ -38,7 +42,9 @@ pub use counts::{GpuCounter, GpuRows, GpuSuperKmers, MOST_BASES};
 pub use database::{GpuDatabase, GpuSlice};
 pub use error::GpuError;
 pub use find::{FILE, VARIABLE};
+pub use group::GpuGroup;
 pub use index::{GpuAnswers, GpuHits, GpuIndex, GpuSequence};
 pub use library::{Gpu, GpuLibrary, GpuShare};
 pub use records::{GpuRecords, GpuSketcher, GpuSorted};
-pub use suffixes::GpuSuffixes;
+pub use routes::{GpuHop, GpuRoutes, GpuTransfer};
+pub use suffixes::{GpuShares, GpuSuffixes};

@@ -5,9 +5,10 @@
 mod twin;
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use gyrase_gpu::{Gpu, GpuError, GpuLibrary, GpuShare};
+use gyrase_gpu::{Gpu, GpuError, GpuHop, GpuLibrary, GpuRoutes, GpuShare, GpuShares, GpuSuffixes};
 use gyrase_kmer::mix;
 
 /// Letters that two suffixes share before a sentinel, and their order.
@@ -26,11 +27,74 @@ fn share<'g>(library: &'g GpuLibrary, gpu: &'g Gpu, memory: u64) -> GpuShare<'g>
     }
 }
 
+/// Each message goes straight to its target.
+fn direct(devices: usize) -> GpuRoutes {
+    let pairs = (0..devices * devices).map(|pair| (pair / devices, pair % devices));
+    let hop = |(source, target)| GpuHop {
+        from: source,
+        to: target,
+        source,
+        target,
+        chunks: 0..1,
+        after: None,
+    };
+    let hops = pairs.filter(|(source, target)| source != target).map(hop);
+    GpuRoutes::new(devices, 1, hops.collect())
+}
+
+/// Each message goes round a ring, half of it either way.
+fn ring(devices: usize) -> GpuRoutes {
+    let mut hops = Vec::new();
+    for pair in 0..devices * devices {
+        let (source, target) = (pair / devices, pair % devices);
+        for (chunk, step) in [(0, 1), (1, devices - 1)] {
+            let (mut from, mut after) = (source, None);
+            while from != target {
+                let to = (from + step) % devices;
+                hops.push(GpuHop {
+                    from,
+                    to,
+                    source,
+                    target,
+                    chunks: chunk..chunk + 1,
+                    after,
+                });
+                (from, after) = (to, Some(hops.len() - 1));
+            }
+        }
+    }
+    GpuRoutes::new(devices, 2, hops)
+}
+
+fn sorted_among(
+    library: &GpuLibrary,
+    text: &[u8],
+    routes: &GpuRoutes,
+    memory: u64,
+) -> Result<GpuSuffixes, GpuError> {
+    let shares = GpuShares {
+        library,
+        shares: vec![(0, memory); routes.devices()],
+        routes,
+    };
+    shares.suffixes(text)
+}
+
+/// So many logical devices sort as one does.
+fn check_among(library: &GpuLibrary, text: &[u8], devices: usize, sorted: &GpuSuffixes) {
+    for routes in [direct(devices), ring(devices)] {
+        let among = sorted_among(library, text, &routes, 1 << 30).unwrap();
+        let shown = &text[..text.len().min(60)];
+        assert!(among == *sorted, "{devices} devices: {shown:?}");
+    }
+}
+
 fn check(library: &GpuLibrary, text: &[u8]) {
     let gpu = library.gpu(None).unwrap();
     let share = share(library, &gpu, 1 << 30);
     let sorted = share.suffixes(text).unwrap();
     assert_eq!(share.suffix_array(text).unwrap(), sorted.positions);
+    check_among(library, text, 1 + text.len() % 8, &sorted);
     let mut expected: Vec<usize> = (0..text.len()).collect();
     expected.sort_by(|&one, &other| compared(text, one, other).1);
     let shown = &text[..text.len().min(60)];
@@ -175,6 +239,73 @@ fn alphabets_of_every_size_are_sorted() {
     }
 }
 
+/// Each word of so many letters once.
+fn de_bruijn(letters: usize) -> Vec<u8> {
+    let (mut text, mut seen) = (vec![b'A'; letters], BTreeSet::new());
+    seen.insert(text.clone());
+    while let Some(next) = b"TGCA".iter().find(|&&letter| {
+        let word = [&text[text.len() - letters + 1..], &[letter]].concat();
+        seen.insert(word)
+    }) {
+        text.push(*next);
+    }
+    text
+}
+
+#[test]
+fn any_number_of_devices_sorts_as_one_does() {
+    let Some(path) = twin::twin(Path::new(env!("CARGO_TARGET_TMPDIR"))) else {
+        return;
+    };
+    let library = GpuLibrary::load(path).unwrap();
+    let gpu = library.gpu(None).unwrap();
+    let share = share(&library, &gpu, 1 << 30);
+    let (mut fibonacci, mut before) = (b"A".to_vec(), b"C".to_vec());
+    while fibonacci.len() < 3000 {
+        let next = [&fibonacci[..], &before].concat();
+        before = std::mem::replace(&mut fibonacci, next);
+    }
+    let copy = random(900, b"ACGT", 31);
+    let all: Vec<u8> = (0..=255).collect();
+    let texts = [
+        vec![],
+        vec![b'A'; 5000],
+        vec![0; 100],
+        b"GA".to_vec(),
+        fibonacci,
+        (0..4096u32)
+            .map(|i| b"AC"[i.count_ones() as usize % 2])
+            .collect(),
+        de_bruijn(6),
+        [&copy[..], &[0], &copy, &copy[7..], &[0, 0], &copy[..99]].concat(),
+        b"GATTACA\0".repeat(400),
+        random(5000, b"ACGT", 32),
+        random(5000, b"ACGT\0", 33),
+        random(5000, &all, 34),
+    ];
+    for text in texts {
+        let text = [&text[..], &[0]].concat();
+        let sorted = share.suffixes(&text).unwrap();
+        for devices in 1..=8 {
+            check_among(&library, &text, devices, &sorted);
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "each chunk comes once")]
+fn a_plan_that_forgets_a_device_is_refused() {
+    let hop = GpuHop {
+        from: 0,
+        to: 1,
+        source: 0,
+        target: 1,
+        chunks: 0..1,
+        after: None,
+    };
+    GpuRoutes::new(2, 1, vec![hop]);
+}
+
 #[test]
 fn a_text_that_takes_too_much_memory_is_declined() {
     let Some(path) = twin::twin(Path::new(env!("CARGO_TARGET_TMPDIR"))) else {
@@ -185,4 +316,9 @@ fn a_text_that_takes_too_much_memory_is_declined() {
     let text = [vec![b'A'; 9999], vec![0]].concat();
     let declined = share(&library, &gpu, 100_000).suffixes(&text);
     assert!(matches!(declined, Err(GpuError::Declined)));
+    // Equal letters are for one device, whatever there is for others.
+    let declined = sorted_among(&library, &text, &direct(4), 300_000);
+    assert!(matches!(declined, Err(GpuError::Declined)));
+    let other = [random(9999, b"ACGT", 41), vec![0]].concat();
+    assert!(sorted_among(&library, &other, &direct(4), 300_000).is_ok());
 }

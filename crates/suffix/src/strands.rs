@@ -1,6 +1,6 @@
 //! Texts with one strand or both, and their suffixes.
 
-use gyrase_gpu::{GpuShare, GpuSuffixes};
+use gyrase_gpu::{GpuError, GpuSuffixes};
 use gyrase_work::Progress;
 
 use crate::error::{BASE, Error, admit};
@@ -31,12 +31,12 @@ pub fn sort(
     SuffixArray::of(&texts.letters, Zeros::Sentinels)
 }
 
-/// Sorts the suffixes of texts on a GPU: in the same order.
+/// Sorts the suffixes of texts on GPUs, as `sort_letters` does it: in the same order.
 ///
 /// # Errors
 /// The memory does not suffice; or [`Error::Gpu`], and [`sort()`] is still to do.
 pub fn sort_on(
-    gpu: &GpuShare<'_>,
+    sort_letters: impl FnOnce(&[u8]) -> Result<GpuSuffixes, GpuError>,
     texts: &Texts,
     memory: u64,
     progress: &Progress,
@@ -44,7 +44,7 @@ pub fn sort_on(
     let needed = sorting_memory(texts.letters.len() as u64, false);
     admit("sorting the suffixes", needed, memory)?;
     progress.start("sort suffixes", 0);
-    let GpuSuffixes { positions, common } = gpu.suffixes(&texts.letters)?;
+    let GpuSuffixes { positions, common } = sort_letters(&texts.letters)?;
     Ok(SuffixArray {
         positions: NumberArray::Narrow(positions),
         common: NumberArray::Narrow(common),

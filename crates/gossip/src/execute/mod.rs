@@ -3,10 +3,11 @@
 //! A [`Executor`] is given the transfers of a plan and what each device has at first, and gives
 //! what each device has at the end. [`Threads`] moves bytes between buffers of this process, over
 //! links that are as slow as asked for; [`Shuffled`] does so in an order of wake-ups that follows
-//! from a seed, without waiting.
+//! from a seed, without waiting; [`Streams`] moves them between GPUs.
 
 mod memory;
 mod shuffled;
+mod streams;
 mod threads;
 
 use std::time::Duration;
@@ -18,6 +19,7 @@ use crate::error::GossipError;
 use crate::transfers::{Sizes, Transfers};
 
 pub use shuffled::Shuffled;
+pub use streams::{Streams, routes};
 pub use threads::Threads;
 
 /// What carries out the transfers of a plan.
@@ -70,10 +72,8 @@ impl Messages {
 
     /// What a device has for another one at the beginning.
     fn input(&self, collective: Collective, source: usize, target: usize) -> &[u8] {
-        match collective {
-            Collective::Broadcast { main } => self.of(main, main),
-            _ => self.of(source, target),
-        }
+        let (source, target) = collective.held(source, target);
+        self.of(source, target)
     }
 }
 
@@ -107,10 +107,17 @@ pub fn verify(
 }
 
 #[cfg(test)]
+#[path = "../../../gpu/tests/twin/mod.rs"]
+mod twin;
+
+#[cfg(test)]
 mod tests {
+    use std::path::{Path, PathBuf};
+
     use super::*;
     use crate::planner::{Config, Method, plan};
     use crate::topology::Topology;
+    use gyrase_gpu::GpuLibrary;
     use gyrase_work::Progress;
 
     /// A connected topology whose links come from a seed.
@@ -156,26 +163,76 @@ mod tests {
         Transfers::new(&plan, &sizes.unwrap())
     }
 
-    #[test]
-    fn any_order_of_wake_ups_gives_what_the_definition_says() {
+    fn plans() -> Vec<Transfers> {
         let collectives: [fn(usize) -> Collective; 4] = [
             |_| Collective::AllToAll,
             |main| Collective::Scatter { main },
             |main| Collective::Gather { main },
             |main| Collective::Broadcast { main },
         ];
-        let mut plans = Vec::new();
-        for number in 0..40u64 {
+        let plan = |number: u64| {
             let mut random = Random::stream(17, 0, number);
-            plans.push(planned(&mut random, collectives[number as usize % 4]));
-        }
+            planned(&mut random, collectives[number as usize % 4])
+        };
+        (0..40).map(plan).collect()
+    }
+
+    /// Messages that follow from a seed, moved and compared.
+    fn moved(executor: &impl Executor, traffic: &Transfers, seed: u64) -> Result<(), GossipError> {
+        let (collective, devices) = (traffic.collective(), traffic.devices());
+        let inputs = Messages::random(collective, devices, traffic.sizes(), seed);
+        let (outputs, _) = executor.execute(traffic, &inputs)?;
+        verify(traffic, &inputs, &outputs)
+    }
+
+    #[test]
+    fn any_order_of_wake_ups_gives_what_the_definition_says() {
+        let plans = plans();
         for seed in 0..1000 {
             let traffic = &plans[seed as usize % plans.len()];
-            let (collective, devices) = (traffic.collective(), traffic.devices());
-            let inputs = Messages::random(collective, devices, traffic.sizes(), seed);
-            let (outputs, _) = Shuffled { seed }.execute(traffic, &inputs).unwrap();
-            verify(traffic, &inputs, &outputs).unwrap();
+            moved(&Shuffled { seed }, traffic, seed).unwrap();
         }
+    }
+
+    /// Where libraries for GPUs are made.
+    fn folder() -> PathBuf {
+        let program = std::env::current_exe().unwrap();
+        program.parent().unwrap().to_path_buf()
+    }
+
+    /// Of so many seeds those whose messages came as they should, over streams of logical devices.
+    fn moved_by_streams(library: &Path, seeds: u64) -> usize {
+        let library = GpuLibrary::load(library).unwrap();
+        let plans = plans();
+        let is_moved = |&seed: &u64| {
+            let traffic = &plans[seed as usize % plans.len()];
+            let streams = Streams {
+                library: &library,
+                numbers: &vec![0; traffic.devices()],
+            };
+            moved(&streams, traffic, seed).is_ok()
+        };
+        (0..seeds).filter(is_moved).count()
+    }
+
+    #[test]
+    fn streams_give_what_the_definition_says() {
+        let Some(path) = twin::twin(&folder()) else {
+            return;
+        };
+        assert_eq!(moved_by_streams(path, 1000), 1000);
+    }
+
+    #[test]
+    fn streams_that_wait_for_no_event_are_found_out() {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../gpu/tests/twin");
+        let library = twin::make(
+            &folder(),
+            &tests.join("unordered.cu"),
+            "gyrase_gpu_unordered",
+        );
+        let Some(path) = library else { return };
+        assert!(moved_by_streams(&path, 40) < 40);
     }
 
     #[test]

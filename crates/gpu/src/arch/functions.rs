@@ -8,9 +8,11 @@ use std::ptr::{self, NonNull};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::raw::{
-    Batch, RawAnswers, RawDatabase, RawDevice, RawShape, RawSuperKmers, RawText, Sequence,
+    Batch, RawAnswers, RawDatabase, RawDevice, RawHop, RawRoutes, RawShape, RawSuperKmers, RawText,
+    RawTransfer, Sequence,
 };
 use crate::error::GpuError;
+use crate::routes::GpuRoutes;
 
 /// The version of the functions that this file calls.
 const VERSION: i32 = 4;
@@ -54,6 +56,9 @@ functions! {
     submit: fn(*mut c_void, *const Batch<'_>) -> i32;
     collect: fn(*mut c_void, *mut RawAnswers) -> i32;
     suffixes: fn(i32, *const RawText<'_>, u64, *mut u32, *mut u32) -> i32;
+    suffixes_among: fn(
+        *const i32, *const u64, u32, *const RawRoutes<'_>, *const RawText<'_>, *mut u32, *mut u32
+    ) -> i32;
     records: fn(i32, u64, u32) -> *mut c_void;
     records_close: fn(*mut c_void);
     sketcher: fn(*mut c_void, *const RawShape, u64, u64) -> *mut c_void;
@@ -67,6 +72,11 @@ functions! {
     counter_close: fn(*mut c_void);
     count: fn(*mut c_void, *const RawSuperKmers<'_>, *mut u32) -> i32;
     rows: fn(*mut c_void, u64, u64, *mut u64, *mut u32) -> i32;
+    group: fn(*const i32, *const u64, u32) -> *mut c_void;
+    group_close: fn(*mut c_void);
+    put: fn(*mut c_void, u32, u64, *const u8, u64) -> i32;
+    get: fn(*mut c_void, u32, u64, *mut u8, u64) -> i32;
+    exchange: fn(*mut c_void, *const RawTransfer, u32) -> i32;
 }
 
 impl Functions {
@@ -134,6 +144,35 @@ impl Functions {
         let common = common.map_or(ptr::null_mut(), <[u32]>::as_mut_ptr);
         // SAFETY: the text outlives the call, and the slices have a number for each letter.
         let code = unsafe { (self.suffixes)(number as i32, &text, bytes, positions, common) };
+        self.check(code)
+    }
+
+    /// Sorts the suffixes of a text of so many codes, on logical devices by the numbers of GPUs and
+    /// bytes of each, into slices as long as it: where they begin, and what they share.
+    pub(crate) fn suffixes_among(
+        &self,
+        shares: &[(usize, u64)],
+        routes: &GpuRoutes,
+        (letters, codes): (&[u8], u32),
+        (positions, common): (&mut [u32], &mut [u32]),
+    ) -> Result<(), GpuError> {
+        let length = letters.len();
+        assert!(positions.len() == length && common.len() == length);
+        assert_eq!(routes.devices(), shares.len(), "the plan is theirs");
+        let (numbers, bytes): (Vec<i32>, Vec<u64>) = shares
+            .iter()
+            .map(|&(number, bytes)| (number as i32, bytes))
+            .unzip();
+        let hops: Vec<RawHop> = routes.hops().iter().map(RawHop::from).collect();
+        let (text, count) = (RawText::new(letters, codes), shares.len() as u32);
+        let routes = RawRoutes::new(&hops, routes.chunks());
+        let (numbers, bytes) = (numbers.as_ptr(), bytes.as_ptr());
+        let (positions, common) = (positions.as_mut_ptr(), common.as_mut_ptr());
+        // SAFETY: there are as many numbers and bytes as is said; the plan brings each message
+        // where it should; all outlive the call, and the slices have a number for each letter.
+        let code = unsafe {
+            (self.suffixes_among)(numbers, bytes, count, &routes, &text, positions, common)
+        };
         self.check(code)
     }
 

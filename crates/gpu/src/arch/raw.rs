@@ -9,6 +9,7 @@ use gyrase_kmer::{Choice, Shape, SketchShape};
 use gyrase_table::gydb::{FeatureWords, Location, PARTITIONS, PartitionWords};
 
 use crate::database::{GpuDatabase, GpuSlice};
+use crate::routes::{GpuHop, GpuTransfer};
 
 /// A device as the library describes it.
 #[repr(C)]
@@ -254,6 +255,55 @@ impl<'t> RawText<'t> {
     }
 }
 
+/// `gyrase_gpu_hop`.
+#[repr(C)]
+pub(super) struct RawHop {
+    from: u32,
+    to: u32,
+    source: u32,
+    target: u32,
+    first_chunk: u32,
+    end_chunk: u32,
+    after: u32,
+    unused: u32,
+}
+
+impl From<&GpuHop> for RawHop {
+    fn from(hop: &GpuHop) -> RawHop {
+        RawHop {
+            from: hop.from as u32,
+            to: hop.to as u32,
+            source: hop.source as u32,
+            target: hop.target as u32,
+            first_chunk: hop.chunks.start as u32,
+            end_chunk: hop.chunks.end as u32,
+            after: hop.after.map_or(NONE, |before| before as u32),
+            unused: 0,
+        }
+    }
+}
+
+/// `gyrase_gpu_routes`.
+#[repr(C)]
+pub(crate) struct RawRoutes<'r> {
+    hops: *const RawHop,
+    hop_count: u32,
+    chunks: u32,
+    of: PhantomData<&'r [RawHop]>,
+}
+
+impl<'r> RawRoutes<'r> {
+    /// Transfers of messages in so many chunks.
+    pub(super) fn new(hops: &'r [RawHop], chunks: usize) -> RawRoutes<'r> {
+        RawRoutes {
+            hops: hops.as_ptr(),
+            hop_count: hops.len() as u32,
+            chunks: chunks as u32,
+            of: PhantomData,
+        }
+    }
+}
+
 /// Lanes of a warp: super-k-mers of a task.
 pub(crate) const LANES: usize = 32;
 
@@ -328,5 +378,34 @@ impl<'t> RawSuperKmers<'t> {
             most_count: *counted.end(),
             of: PhantomData,
         })
+    }
+}
+
+/// `gyrase_gpu_transfer`.
+#[repr(C)]
+pub(crate) struct RawTransfer {
+    from: u32,
+    to: u32,
+    from_byte: u64,
+    to_byte: u64,
+    bytes: u64,
+    after: u32,
+    unused: u32,
+}
+
+/// The number of no transfer.
+const NONE: u32 = u32::MAX;
+
+impl From<&GpuTransfer> for RawTransfer {
+    fn from(transfer: &GpuTransfer) -> RawTransfer {
+        RawTransfer {
+            from: transfer.from as u32,
+            to: transfer.to as u32,
+            from_byte: transfer.from_byte,
+            to_byte: transfer.to_byte,
+            bytes: transfer.bytes,
+            after: transfer.after.map_or(NONE, |before| before as u32),
+            unused: 0,
+        }
     }
 }

@@ -46,7 +46,7 @@ const OTHERS: [(&str, &str); 12] = [
 ];
 
 /// What examples name that is large, or somewhere else, or a taxon that the small taxonomy lacks.
-const SMALLER: [(&str, &str); 16] = [
+const SMALLER: [(&str, &str); 18] = [
     ("ssd --paper", "ssd --batches 1 --paper"),
     (
         "lab ssd --paper",
@@ -64,6 +64,9 @@ const SMALLER: [(&str, &str); 16] = [
     ("gyrase serve ", "served --listen 127.0.0.1:0 "),
     ("/var/lib/gyrase", "jobs"),
     ("127.0.0.1:9090", "127.0.0.1:0"),
+    // Nor has every machine several GPUs, or one.
+    ("--bytes 1G --gpu 0,1,2,3,4,5,6,7", "--bytes 100K --seeds 2"),
+    (" --gpu 0,1,2,3", ""),
     ("--gpu 0", "--gpu auto"),
     // Not every machine knows authorities of certificates.
     ("-origin https://hooks", "-origin http://hooks"),

@@ -438,6 +438,82 @@ fn a_gpu_sorts_suffixes_as_the_processor_does() {
     }
 }
 
+#[test]
+fn several_gpus_sort_suffixes_as_the_processor_does() {
+    let Some(library) = made() else { return };
+    let place = Place::new();
+    let unit = "ACGTTGCAACGATTACA".repeat(90);
+    place.write(
+        "g.fa",
+        format!(">a\n{unit}\n>b\nNNGATTACANNNN\n>c\n{}\n", &unit[5..]),
+    );
+    let build = ["suffix", "build", "g.fa", "--bwt", "-o", "x.gysa"];
+    let with_gpus = |more: &[&str]| with(&place, library, &[&build[..], more].concat());
+    assert_eq!(with_gpus(&["--gpu", "off"]).code, 0);
+    let expected = place.read("x.gysa");
+    for more in [
+        &["--gpu", "0,0"][..],
+        &["--gpu", "0,0,0,0", "--gpu-memory", "80M"],
+        &["--gpu", "0,0,0,0,0,0,0,0", "--gpu-topology", "dgx-1"],
+        &["--gpu", "0,0,0", "--gpu-topology", "ring-3"],
+    ] {
+        std::fs::remove_file(place.path("x.gysa")).unwrap();
+        let ran = with_gpus(&[more, &["--report", "run.json"]].concat());
+        assert_eq!(ran.code, 0, "{more:?}: {}", ran.stderr);
+        assert!(place.read("x.gysa") == expected, "{more:?}");
+        let gpus = more[1].split(',').count();
+        let numbers = &place.json("run.json")["gpu"]["numbers"];
+        assert_eq!(numbers.as_array().map(Vec::len), Some(gpus));
+    }
+    let count = ["count", "g.fa", "-o", "x.gyk", "--gpu", "0,0"];
+    let counted = with(&place, library, &count);
+    assert!(
+        counted.code == 1 && counted.stderr.contains("name one"),
+        "{}",
+        counted.stderr
+    );
+    for (more, code, words) in [
+        (&["--gpu", "0,9"][..], 8, "there is no GPU 9"),
+        (
+            &["--gpu", "0,0", "--gpu-topology", "s3"],
+            1,
+            "has 4 devices",
+        ),
+        (&["--gpu-topology", "s3"], 1, "several GPUs"),
+        (
+            &["--gpu", "0,0", "--gpu-memory", "20K"],
+            8,
+            "more of the memory",
+        ),
+    ] {
+        let ran = with_gpus(more);
+        let said = ran.stderr.contains(words);
+        assert!(ran.code == code && said, "{more:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn gpus_carry_plans_out() {
+    let Some(library) = made() else { return };
+    let place = Place::new();
+    place.ok(&["gossip", "plan", "s1", "-o", "p.json", "-q"]);
+    let run = ["gossip", "run", "p.json", "--topology", "s1"];
+    let run = [&run[..], &["--bytes", "64K,1M"]].concat();
+    let on = |gpus| with(&place, library, &[&run[..], &["--gpu", gpus]].concat());
+    let ran = on("0,0,0,0");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let lines: Vec<&str> = ran.stdout.lines().skip(1).collect();
+    assert!(lines.len() == 2 && lines[0].starts_with("65536\tequal\t0."));
+    for (gpus, code, words) in [
+        ("0,0", 1, "--gpu has 2 numbers"),
+        ("0,0,0,7", 8, "there is no GPU 7"),
+    ] {
+        let ran = on(gpus);
+        let said = ran.stderr.contains(words);
+        assert!(ran.code == code && said, "{}", ran.stderr);
+    }
+}
+
 /// The bytes of a database that is made with `--gpu which`, and the report.
 fn counted(place: &Place, library: &Path, which: &str, args: &[&str]) -> (Vec<u8>, Value) {
     let count = ["count", "r_1.fq", "r_2.fq", "-t", "1", "-o", "x.gyk"];

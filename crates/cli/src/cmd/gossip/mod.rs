@@ -7,7 +7,7 @@ mod run;
 mod simulate;
 mod sizes;
 mod topology;
-mod wiring;
+pub mod wiring;
 
 use clap::{Args, Subcommand};
 use gyrase_gossip::GossipError;
@@ -45,7 +45,7 @@ enum What {
     Check(check::Check),
     /// Say what a plan takes on a machine that one does not have
     Simulate(simulate::Estimate),
-    /// Carry a plan out in threads over throttled links, and compare the result
+    /// Carry a plan out in threads over throttled links or on GPUs, and compare the result
     Run(run::Execute),
 }
 
@@ -79,6 +79,9 @@ impl From<GossipError> for Failure {
             ),
             GossipError::Smi { .. } | GossipError::Json { .. } | GossipError::Plan { .. } => {
                 Code::Input.into()
+            }
+            GossipError::Gpu(_) => {
+                Meaning::helped(Code::Mpi, "leave --gpu out to run it in threads")
             }
             GossipError::Differs { .. } => Code::Internal.into(),
             GossipError::Cancelled => Code::Interrupted.into(),

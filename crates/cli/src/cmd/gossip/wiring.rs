@@ -44,7 +44,7 @@ impl Changes {
 }
 
 /// A topology by its name, or in a file: JSON, or what `nvidia-smi topo -m` prints.
-fn open(source: &Path) -> Result<Topology> {
+pub fn open(source: &Path) -> Result<Topology> {
     let name = source.display().to_string();
     let unknown = match name.parse() {
         Ok(topology) => return Ok(topology),

@@ -4,6 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use gyrase_gossip::execute::routes;
+use gyrase_gossip::{Collective, Config, Method, planner};
+use gyrase_gpu::{Gpu, GpuError, GpuRoutes, GpuSuffixes};
 use gyrase_picture::words::bytes;
 use gyrase_suffix::gysa::{self, GysaFacts};
 use gyrase_suffix::{Error, SuffixArray, Texts, build_in, sort, sort_on};
@@ -12,6 +15,7 @@ use serde_json::json;
 use super::info::in_json;
 use super::plan;
 use super::sequences::{LettersArg, Sequences, say_texts, warn_of_none};
+use crate::cmd::gossip::wiring;
 use crate::failure::{Failure, Result};
 use crate::gpu::GpuArgs;
 use crate::places::{self, Kind};
@@ -21,6 +25,7 @@ const EXAMPLES: &str = "\
 Examples:
   gyrase suffix build genome.fa -o genome.gysa
   gyrase suffix build genomes/ --bwt -o genomes.gysa
+  gyrase suffix build genomes/ --gpu 0,1,2,3 -o genomes.gysa
   mpirun -n 8 gyrase suffix build genomes/ -o genomes.gysa
 
 A sentinel ends each sequence: smaller than every letter, and unlike all others.
@@ -51,6 +56,11 @@ pub struct Build {
     #[command(flatten)]
     gpu: GpuArgs,
 
+    /// How several GPUs are wired, as `gyrase gossip topology` takes it: a name or a file [default:
+    /// all alike]
+    #[arg(long, value_name = "TOPOLOGY", help_heading = "GPU")]
+    gpu_topology: Option<PathBuf>,
+
     /// File to make
     #[arg(long, short, value_name = "FILE.gysa", required = true)]
     output: Option<PathBuf>,
@@ -80,7 +90,8 @@ impl Build {
         let output = self.output.as_ref().expect("clap requires an output");
         places::keep_databases_only(output, Kind::Gysa)?;
         let sequences = self.sequences(session)?;
-        session.keep_apart(&sequences.files, [output])?;
+        let wires = self.gpu_topology.iter().filter_map(wiring::file);
+        session.keep_apart(sequences.files.iter().chain(wires), [output])?;
         let facts = match session.world().ranks() {
             1 => Some(self.build(&sequences, output, session)?),
             _ => self.build_among(&sequences, output, session)?,
@@ -113,25 +124,75 @@ impl Build {
         Ok(built?)
     }
 
-    /// The suffixes as a GPU sorts them, where one is and can.
+    /// The suffixes as GPUs sort them, where some are and can.
     fn sort_on_gpu(&self, texts: &Texts, session: &Session) -> Result<Option<SuffixArray>> {
+        if let Some(found) = self.gpu.find_several(session)? {
+            let routes = self.routes(found.gpus.len(), session)?;
+            let shares = found.shares(&routes);
+            let sort = |letters: &[u8]| shares.suffixes(letters);
+            return self.sorted_on(&found.gpus, sort, texts, session);
+        }
+        if self.gpu_topology.is_some() {
+            let what = "--gpu-topology says how several GPUs are wired, such as --gpu 0,1,2,3";
+            return Err(Failure::usage(what));
+        }
         let is_worth = texts.letters.len() >= LEAST_ON_GPU;
         let Some(found) = self.gpu.find(is_worth, session)? else {
             return Ok(None);
         };
-        let (gpu, memory) = (found.share(), session.memory);
-        match session.shown(|progress| sort_on(&gpu, texts, memory, progress)) {
+        let gpu = found.share();
+        let sort = |letters: &[u8]| gpu.suffixes(letters);
+        self.sorted_on(std::slice::from_ref(&found.gpu), sort, texts, session)
+    }
+
+    fn sorted_on(
+        &self,
+        gpus: &[Gpu],
+        sort: impl FnOnce(&[u8]) -> std::result::Result<GpuSuffixes, GpuError>,
+        texts: &Texts,
+        session: &Session,
+    ) -> Result<Option<SuffixArray>> {
+        let sorted = session.shown(|progress| sort_on(sort, texts, session.memory, progress));
+        match sorted {
             Ok(sorted) => {
-                tracing::info!("the suffixes were sorted on the {}", gpu.gpu.name);
+                let name = &gpus[0].name;
+                let numbers: Vec<usize> = gpus.iter().map(|gpu| gpu.number).collect();
+                tracing::info!("the suffixes were sorted on the {name}");
                 session.note(
                     "gpu",
-                    json!({ "name": gpu.gpu.name, "number": gpu.gpu.number }),
+                    match numbers[..] {
+                        [number] => json!({ "name": name, "number": number }),
+                        _ => json!({ "name": name, "numbers": numbers }),
+                    },
                 );
                 Ok(Some(sorted))
             }
             Err(Error::Gpu(why)) => self.gpu.without(why).map(|()| None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// How so many GPUs send each other messages.
+    fn routes(&self, gpus: usize, session: &Session) -> Result<GpuRoutes> {
+        let topology = match &self.gpu_topology {
+            Some(source) => wiring::open(source)?,
+            None => format!("switch-{gpus}").parse()?,
+        };
+        if topology.devices() != gpus {
+            let (name, devices) = (topology.name(), topology.devices());
+            return Err(Failure::usage(format!(
+                "--gpu has {gpus} numbers, and {name} has {devices} devices; give one for each"
+            )));
+        }
+        let config = Config {
+            topology,
+            collective: Collective::AllToAll,
+            method: Method::Auto,
+            chunks: None,
+            sizes: None,
+        };
+        let planned = session.shown(|progress| planner::plan(&config, progress))?;
+        Ok(routes(&planned.plan))
     }
 
     /// The same by all processes of a job; the facts are in rank 0.
