@@ -46,7 +46,6 @@ pub fn test(args: &[String]) -> Result<()> {
         &["-p", "gyrase-gpu"][..],
         &["-p", "gyrase-gossip", "--lib", "execute::"],
         &["-p", "gyrase-count", "--lib", "feeder::"],
-        &["-p", "gyrase-classify", "--lib", "build::lists"],
         &["-p", "gyrase-classify", "--test", "classify", "gpu::"],
         &["-p", "gyrase", "--test", "end_to_end", "gpu::"],
     ] {
@@ -56,22 +55,20 @@ pub fn test(args: &[String]) -> Result<()> {
     }
     let build = steps::cargo(&["build", "--release", "-p", "gyrase"]);
     steps::succeed(build, "the program")?;
-    let example = [
-        "build",
-        "--release",
-        "-p",
-        "gyrase-classify",
-        "--example",
-        "gpu_rate",
-    ];
-    steps::succeed(steps::cargo(&example), "what measures the GPU alone")?;
-    let (program, rate) = (
-        steps::target().join("release/gyrase"),
-        steps::target().join("release/examples/gpu_rate"),
-    );
+    let examples = ["gpu_rate", "build_rate"];
+    let build: Vec<&str> = examples
+        .iter()
+        .flat_map(|name| ["--example", name])
+        .collect();
+    let build = [&["build", "--release", "-p", "gyrase-classify"], &build[..]].concat();
+    steps::succeed(steps::cargo(&build), "what measures the GPU alone")?;
+    let program = steps::target().join("release/gyrase");
+    let [rate, build_rate] =
+        examples.map(|name| steps::target().join("release/examples").join(name));
     let mut bench = steps::command("python3", &["bench/gpu"]);
     bench.args([&program, &library]).arg(folder().join("work"));
     bench.arg("--rate").arg(rate);
+    bench.arg("--build-rate").arg(build_rate);
     bench
         .args(["--results", "bench/results/gpu.tsv"])
         .args(args);

@@ -75,8 +75,7 @@ struct LookUpWindows {
     GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
         Lanes<uint32_t> sum;
         warp.each([&](uint32_t lane) { sum[lane] = 0; });
-        for (uint32_t slice = 0; slice < slices.count; ++slice)
-            look_up_in(warp, slice, task, sum);
+        for (uint32_t slice = 0; slice < slices.count; ++slice) look_up_in(warp, slice, task, sum);
         for (uint32_t step = 1; step < LANES; step *= 2) {
             const Lanes<uint32_t> others =
                 warp.shuffle(sum, [&](uint32_t lane) { return lane ^ step; });
