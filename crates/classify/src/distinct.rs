@@ -2,15 +2,16 @@
 
 use crate::targets::{TargetOf, Targets};
 use gyrase_table::gydb::Location;
-use gyrase_taxonomy::NONE;
+use gyrase_taxonomy::Taxon;
 
 /// Counts features by taxon: those at a location that the database keeps in a target of exactly
 /// that taxon, each once.
 #[derive(Debug)]
 pub(crate) struct Distinct<'t> {
     target_of: &'t TargetOf<'t>,
-    targets: &'t Targets,
-    /// Features of every taxon.
+    /// Of each target the end of its windows, and the number of its taxon.
+    of_targets: Vec<(Location, u32)>,
+    /// Features of every taxon, and at last those of none.
     counts: Vec<u64>,
     /// The last feature, by its number, that each taxon was seen with.
     seen: Vec<u64>,
@@ -21,11 +22,15 @@ pub(crate) struct Distinct<'t> {
 impl<'t> Distinct<'t> {
     /// Nothing counted, of `taxa` taxa; `target_of` is of the same `targets`.
     pub fn new(targets: &'t Targets, target_of: &'t TargetOf<'t>, taxa: usize) -> Distinct<'t> {
+        let of_target = |id| {
+            let taxon = targets.get(id).taxon.map_or(taxa, Taxon::index);
+            (targets.windows(id).end, taxon.min(taxa) as u32)
+        };
         Distinct {
             target_of,
-            targets,
-            counts: vec![0; taxa],
-            seen: vec![0; taxa],
+            of_targets: targets.ids().map(of_target).collect(),
+            counts: vec![0; taxa + 1],
+            seen: vec![0; taxa + 1],
             features: 0,
         }
     }
@@ -39,18 +44,17 @@ impl<'t> Distinct<'t> {
             if location < end {
                 continue;
             }
-            let target = self.target_of.at(location);
-            end = self.targets.windows(target).end;
-            let taxon = self.targets.get(target).taxon.unwrap_or(NONE).index();
-            if let Some(seen) = self.seen.get_mut(taxon) {
-                self.counts[taxon] += u64::from(*seen != self.features);
-                *seen = self.features;
-            }
+            let (end_of_target, taxon) = self.of_targets[self.target_of.at(location).index()];
+            end = end_of_target;
+            let seen = &mut self.seen[taxon as usize];
+            self.counts[taxon as usize] += u64::from(*seen != self.features);
+            *seen = self.features;
         }
     }
 
     /// What was counted; the counts of several are to be added.
-    pub fn into_counts(self) -> Vec<u64> {
+    pub fn into_counts(mut self) -> Vec<u64> {
+        self.counts.pop();
         self.counts
     }
 }

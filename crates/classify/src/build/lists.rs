@@ -275,19 +275,30 @@ impl Lists<'_> {
             counts,
             locations,
         } = &mut self.piece;
-        for list in self.rows.chunk_by(|one, other| one >> 32 == other >> 32) {
-            let (before, all) = (locations.len(), list.iter().map(location_of));
-            if list.len() > self.cap.most() {
-                locations.extend(self.cap.choose(all));
-            } else {
-                locations.extend(all);
+        let (rows, most, start) = (&self.rows[..], self.cap.most(), locations.len());
+        locations.extend(rows.iter().map(location_of));
+        let (mut from, mut at) = (0, start);
+        while let Some(first) = rows.get(from) {
+            let place = first >> 32;
+            let others = rows[from + 1..].iter();
+            let length = 1 + others.take_while(|row| *row >> 32 == place).count();
+            let list = &rows[from..from + length];
+            let kept = length.min(most);
+            if length > most {
+                let chosen = self.cap.choose(list.iter().map(location_of));
+                locations[at..at + kept].copy_from_slice(&chosen);
+            } else if at < start + from {
+                let here = start + from;
+                locations.copy_within(here..here + length, at);
             }
-            places.push((list[0] >> 32) as u32);
-            let kept = locations.len() - before;
+            places.push(place as u32);
             counts.push(kept as u8);
-            self.full += u64::from(kept == self.cap.most());
-            self.distinct.add(&locations[before..]);
+            self.full += u64::from(kept == most);
+            self.distinct.add(&locations[at..at + kept]);
+            from += length;
+            at += kept;
         }
+        locations.truncate(at);
     }
 }
 
