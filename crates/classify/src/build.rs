@@ -32,13 +32,13 @@ pub use self::earlier::Earlier;
 pub use self::error::{BuildError, MemoryFor};
 use self::lists::{Counted, MadeOf};
 pub use self::on_gpu::BuildOnGpu;
-use self::on_gpu::GpuPass;
+use self::on_gpu::{GpuPass, OnDevice};
 pub use self::plan::{BuildPlan, plan_build};
 pub(crate) use self::records::Records;
 use crate::distinct;
 use crate::index::{DISTINCT, FULL, PARAMETERS, TARGETS, TAXONOMY};
 use crate::parts::Part;
-use crate::references::{self, Numbered, References, TaxonOf, Windows};
+use crate::references::{self, Numbered, RECORD, References, TaxonOf, Windows};
 use crate::targets::{Target, Targets};
 use gyrase_taxonomy::{Taxon, Taxonomy};
 
@@ -242,7 +242,7 @@ pub(crate) fn complete<D: Drain>(
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
     let mut listed = Listed::new(config, world, writer, outline);
-    listed.add(&records, outline.parts, progress)?;
+    listed.add(&records, None, outline.parts, progress)?;
     let Records {
         earlier,
         folder,
@@ -264,6 +264,8 @@ struct Listed<'a> {
     taxonomy: Taxonomy,
     targets: Targets,
     counted: Counted,
+    /// Records that they are of.
+    listed: u64,
 }
 
 impl<'a> Listed<'a> {
@@ -283,29 +285,35 @@ impl<'a> Listed<'a> {
             taxonomy,
             targets,
             counted,
+            listed: 0,
         }
     }
 
-    /// Makes those of the partitions that records are of.
+    /// Makes those of the partitions that records are of, on the GPU where they are `on_gpu`.
     ///
     /// Collective.
     fn add<D: Drain>(
         &mut self,
         records: &Records<D>,
+        on_gpu: Option<&OnDevice<'_>>,
         parts: &[Part<'_>],
         progress: &Progress,
     ) -> Result<(), BuildError> {
         let (targets, taxa) = (&self.targets, self.taxonomy.len());
         let lists = MadeOf {
             records,
+            on_gpu,
             parts,
             targets,
             taxa,
-            room: records.room(self.config, targets.len(), parts)?,
+            room: records.room(self.config, targets.len(), parts, self.listed)?,
         };
         let cap = self.config.parameters.locations;
         let counted = lists.write(&self.writer, self.world, cap, progress)?;
         self.counted.add(&counted);
+        let owned = records.partitions.owned().into_iter();
+        let bytes: u64 = owned.map(|number| records.partitions.bytes(number)).sum();
+        self.listed += bytes / RECORD as u64;
         Ok(())
     }
 
@@ -324,6 +332,7 @@ impl<'a> Listed<'a> {
             taxonomy,
             targets,
             counted,
+            ..
         } = self;
         progress.start("write", 0);
         writer.section(PARAMETERS, &config.parameters.to_bytes());

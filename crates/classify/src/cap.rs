@@ -35,6 +35,11 @@ impl<'t> Cap<'t> {
         }
     }
 
+    /// The checksum of the name of each target, which the choice depends on.
+    pub(crate) fn names(&self) -> &[u64] {
+        &self.names
+    }
+
     /// The most locations that a feature keeps.
     pub fn most(&self) -> usize {
         self.most

@@ -10,7 +10,7 @@ use gyrase_taxonomy::Taxon;
 pub(crate) struct Distinct<'t> {
     target_of: &'t TargetOf<'t>,
     /// Of each target the end of its windows, and the number of its taxon.
-    of_targets: Vec<(Location, u32)>,
+    of_targets: &'t [(Location, u32)],
     /// Features of every taxon, and at last those of none.
     counts: Vec<u64>,
     /// The last feature, by its number, that each taxon was seen with.
@@ -20,15 +20,16 @@ pub(crate) struct Distinct<'t> {
 }
 
 impl<'t> Distinct<'t> {
-    /// Nothing counted, of `taxa` taxa; `target_of` is of the same `targets`.
-    pub fn new(targets: &'t Targets, target_of: &'t TargetOf<'t>, taxa: usize) -> Distinct<'t> {
-        let of_target = |id| {
-            let taxon = targets.get(id).taxon.map_or(taxa, Taxon::index);
-            (targets.windows(id).end, taxon.min(taxa) as u32)
-        };
+    /// Nothing counted, of `taxa` taxa; `target_of` and `of_targets` ([`of_targets`]) are of the
+    /// same targets.
+    pub fn new(
+        target_of: &'t TargetOf<'t>,
+        of_targets: &'t [(Location, u32)],
+        taxa: usize,
+    ) -> Distinct<'t> {
         Distinct {
             target_of,
-            of_targets: targets.ids().map(of_target).collect(),
+            of_targets,
             counts: vec![0; taxa + 1],
             seen: vec![0; taxa + 1],
             features: 0,
@@ -57,6 +58,15 @@ impl<'t> Distinct<'t> {
         self.counts.pop();
         self.counts
     }
+}
+
+/// Of each target the end of its windows, and the number of its taxon: `taxa` where it has none.
+pub(crate) fn of_targets(targets: &Targets, taxa: usize) -> Vec<(Location, u32)> {
+    let of_target = |id| {
+        let taxon = targets.get(id).taxon.map_or(taxa, Taxon::index);
+        (targets.windows(id).end, taxon.min(taxa) as u32)
+    };
+    targets.ids().map(of_target).collect()
 }
 
 /// The bytes that [`from_bytes`] reads.
@@ -105,7 +115,8 @@ mod tests {
                 .unwrap();
         }
         let target_of = targets.finder();
-        let mut distinct = Distinct::new(&targets, &target_of, 3);
+        let of_targets = of_targets(&targets, 3);
+        let mut distinct = Distinct::new(&target_of, &of_targets, 3);
         for locations in [&[0, 1, 2, 6, 10][..], &[3], &[4, 5], &[5, 6], &[7]] {
             distinct.add(&locations.iter().copied().map(Location).collect::<Vec<_>>());
         }

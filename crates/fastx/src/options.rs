@@ -175,8 +175,10 @@ pub struct Input {
 }
 
 impl Input {
-    /// True where chunks of it can be read before those before them are parsed.
+    /// True where chunks of it can be read before those before them are parsed. Some files that the
+    /// system makes as they are read have no size.
     pub(crate) fn is_plain_fastq(&self) -> bool {
-        self.compression == Compression::Plain && self.format == Some(Format::Fastq)
+        let is_plain = self.compression == Compression::Plain && self.size > Some(0);
+        is_plain && self.format == Some(Format::Fastq)
     }
 }

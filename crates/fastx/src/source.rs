@@ -127,7 +127,11 @@ impl Stretch {
             Ok(metadata) => metadata.len(),
             Err(error) => return Filled::ended(0, Some(error)),
         };
-        let length = size.saturating_sub(at).min(most as u64);
+        let Some(left) = size.checked_sub(at) else {
+            let shorter = shrunk(io::ErrorKind::UnexpectedEof.into());
+            return Filled::ended(0, Some(shorter));
+        };
+        let length = left.min(most as u64);
         *next += length;
         let file = Arc::clone(file);
         Filled {
@@ -349,5 +353,43 @@ fn fill(input: &mut dyn Read, out: &mut [u8]) -> Filled {
         stretch: None,
         last: false,
         error: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_plain_file_that_becomes_shorter_is_an_error() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"0123456789").unwrap();
+        let (file, mut next) = (Arc::new(file), 0);
+        let brings = |filled: &Filled, length| {
+            let mut out = vec![0; filled.length];
+            assert_eq!((filled.length, filled.error.is_none()), (length, true));
+            let read = filled.stretch.as_ref().unwrap().read(&mut out);
+            read.map(|()| out).map_err(|error| error.to_string())
+        };
+        let first = Stretch::next(&file, &mut next, 4);
+        assert_eq!(
+            (brings(&first, 4), first.last),
+            (Ok(b"0123".to_vec()), false)
+        );
+        let second = Stretch::next(&file, &mut next, 9);
+        assert_eq!(
+            (brings(&second, 6), second.last),
+            (Ok(b"456789".to_vec()), true)
+        );
+        file.set_len(5).unwrap();
+        assert!(brings(&second, 6).unwrap_err().contains("became shorter"));
+        let third = Stretch::next(&file, &mut next, 4);
+        assert!(third.error.unwrap().to_string().contains("became shorter"));
+        // One that grew goes on.
+        file.set_len(12).unwrap();
+        let last = Stretch::next(&file, &mut next, 4);
+        assert_eq!((brings(&last, 2), last.last), (Ok(vec![0; 2]), true));
     }
 }

@@ -1,5 +1,5 @@
-// The functions of the library, as they are loaded at run time. src/arch/library.rs has the same
-// types.
+// The functions of the library, as they are loaded at run time. src/arch/functions.rs and raw.rs
+// have the same types.
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,7 @@
 // What a call comes to.
 enum gyrase_gpu_code {
     GYRASE_GPU_FINE = 0,
-    // The batch takes more memory than the pipeline may have, or has a read that is too long.
+    // It takes more memory than it may, or has a read that is too long.
     GYRASE_GPU_DECLINED = 1,
     // A bucket points outside of its partition.
     GYRASE_GPU_DAMAGED = 2,
@@ -116,6 +116,27 @@ struct gyrase_gpu_answers {
     uint64_t all_hit_count;
 };
 
+// What lists are made by: of each target its first window, ascending, the checksum of its name
+// (crates/classify/src/cap.rs), and the number of its taxon.
+struct gyrase_gpu_targets {
+    const uint32_t *first_windows;
+    const uint64_t *names;
+    const uint32_t *taxa;
+    uint32_t count;
+    uint32_t all_windows;
+};
+
+// The lists of a partition: of each the place of its feature, and how many windows it has; all
+// windows, one list behind the other; how many lists have as many as they may.
+struct gyrase_gpu_lists {
+    const uint32_t *places;
+    const uint8_t *counts;
+    const uint32_t *windows;
+    uint32_t list_count;
+    uint32_t window_count;
+    uint32_t full;
+};
+
 // A set of texts whose suffixes are sorted.
 struct gyrase_gpu_text {
     // Codes of letters from 1 on, and 0 for a sentinel, which ends each text.
@@ -197,6 +218,10 @@ struct gyrase_gpu_routes {
     uint32_t chunks;
 };
 
+// Records that are read at a time, at most, and room behind them.
+#define GYRASE_GPU_MOST_READ (1u << 19)
+#define GYRASE_GPU_READ_SLACK 16u
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -245,12 +270,25 @@ int32_t gyrase_gpu_sketch(void *sketcher, const gyrase_gpu_sequence *sequences, 
 // they were too many.
 int32_t gyrase_gpu_sort(void *records, const uint32_t *came, const uint32_t *numbers,
                         uint32_t batches, uint32_t *begins, uint32_t *end_partition);
+// Brings what lists are made by.
+int32_t gyrase_gpu_targets_of(void *records, const gyrase_gpu_targets *targets);
+// What makes lists of sorted records, of up to `most` windows each (1 to 254), with up to so many
+// bytes of the device, and of pinned memory of the host; null where it fails. Taxa have numbers
+// below `taxa`, and those of targets without one that.
+void *gyrase_gpu_lister(void *records, uint32_t taxa, uint32_t most, uint64_t bytes,
+                        uint64_t host_bytes);
+void gyrase_gpu_lister_close(void *lister);
+// The lists of a partition with so many records from one on. They stay until the next are made.
+int32_t gyrase_gpu_list(void *lister, uint32_t partition, uint64_t first, uint32_t count,
+                        gyrase_gpu_lists *to);
+// Of each taxon, and at last of none, how many features have windows of it, in all lists so far.
+int32_t gyrase_gpu_distinct(void *lister, uint64_t *to);
 // What reads sorted records with up to so many bytes of pinned memory of the host; null where it
 // fails.
 void *gyrase_gpu_reader(void *records, uint64_t host_bytes);
 void gyrase_gpu_reader_close(void *reader);
-// Some records, up to 524,288, and 128 bytes behind them that may be read too: the place within the
-// partition in the upper 20 bits, the window below. They stay until the next are read.
+// Some records, and a few behind them that may be read too: the place within the partition in the
+// upper 20 bits, the window below. They stay until the next are read.
 int32_t gyrase_gpu_read(void *reader, uint64_t first, uint32_t count, const uint64_t **to);
 // What counts k-mers with up to so many bytes of the device; null where it fails.
 void *gyrase_gpu_counter(int32_t device, uint64_t bytes);

@@ -164,7 +164,7 @@ class Stream {
     Stream(const Stream &) = delete;
     Stream &operator=(const Stream &) = delete;
     ~Stream() {
-        cudaStreamSynchronize(stream);
+        finish();
         cudaEventDestroy(event);
         cudaStreamDestroy(stream);
     }
@@ -189,6 +189,9 @@ class Stream {
     void zero(T *to, uint64_t count) {
         check(cudaMemsetAsync(to, 0, count * sizeof(T), stream), "cannot clear memory of the GPU");
     }
+
+    // Waits, whatever fails.
+    void finish() { cudaStreamSynchronize(stream); }
 
     // The thread sleeps meanwhile: others have the processor.
     void wait() {
@@ -318,7 +321,7 @@ class CopyStream {
     CopyStream(const CopyStream &) = delete;
     CopyStream &operator=(const CopyStream &) = delete;
     ~CopyStream() {
-        cudaStreamSynchronize(stream);
+        finish();
         cudaStreamDestroy(stream);
     }
 
@@ -345,6 +348,9 @@ class CopyStream {
         use(from_device);
         check(cudaStreamSynchronize(stream), "the GPU failed");
     }
+
+    // Waits, whatever fails.
+    void finish() { cudaStreamSynchronize(stream); }
 
   private:
     // Lets a device reach the memory of another, where it can. Else copies go through the host.

@@ -70,6 +70,7 @@ class Stream {
         std::memset(to, 0, count * sizeof(T));
     }
     void wait() {}
+    void finish() {}
 
     template <class Body>
     void launch(const Body &body, uint32_t tasks) {
@@ -190,6 +191,7 @@ class CopyStream {
     }
 
     void wait() { reach(done + asked.size()); }
+    void finish() { wait(); }
 
   private:
     void reach(uint64_t moment) {

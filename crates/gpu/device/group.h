@@ -29,9 +29,24 @@ class DeviceGroup {
 
     void use(uint32_t device) const { backend::use(numbers[device]); }
 
-    // Does all, and waits for it. Each pair of devices has a stream, which takes its transfers in
-    // their order; what was brought by another goes on behind the event of that.
+    // Does all, and waits for it: where something fails, for what was begun. Each pair of devices
+    // has a stream, which takes its transfers in their order; what was brought by another goes on
+    // behind the event of that.
     void move(const std::vector<Transfer> &transfers) {
+        try {
+            begin(transfers);
+        } catch (...) {
+            for (auto &stream : streams) stream.second.finish();
+            throw;
+        }
+        // The last first: in the host twin its copies are the first to be made, if nothing but
+        // events keeps them back.
+        for (auto stream = streams.rbegin(); stream != streams.rend(); ++stream)
+            stream->second.wait();
+    }
+
+  private:
+    void begin(const std::vector<Transfer> &transfers) {
         std::vector<bool> is_awaited(transfers.size());
         for (const Transfer &one : transfers)
             if (one.after != GYRASE_GPU_NONE) is_awaited[one.after] = true;
@@ -46,13 +61,8 @@ class DeviceGroup {
             ends[at] = &event_of(one.from, recorded[one.from]++);
             stream.record(*ends[at]);
         }
-        // The last first: in the host twin its copies are the first to be made, if nothing but
-        // events keeps them back.
-        for (auto stream = streams.rbegin(); stream != streams.rend(); ++stream)
-            stream->second.wait();
     }
 
-  private:
     backend::CopyStream &stream_of(uint32_t from, uint32_t to) {
         const auto found = streams.find({from, to});
         if (found != streams.end()) return found->second;

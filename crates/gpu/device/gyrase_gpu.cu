@@ -8,6 +8,7 @@
 #endif
 #include "counts.h"
 #include "group.h"
+#include "lists.h"
 #include "pipeline.h"
 #include "records.h"
 #include "suffixes.h"
@@ -63,6 +64,14 @@ struct OpenReader {
         : device(records.device), reader(records, host_bytes) {}
     const int device;
     RecordReader reader;
+};
+
+struct OpenLister {
+    OpenLister(const Records &records, uint32_t taxa, uint32_t most, uint64_t bytes,
+               uint64_t host_bytes)
+        : device(records.device), lists(records, taxa, most, bytes, host_bytes) {}
+    const int device;
+    ListMaker lists;
 };
 
 struct OpenCounter {
@@ -204,6 +213,46 @@ GYRASE_EXPORT int32_t gyrase_gpu_sort(void *records, const uint32_t *came, const
         backend::use(all.device);
         all.sort(came, numbers, batches, begins);
         *end_partition = all.end;
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_targets_of(void *records, const gyrase_gpu_targets *targets) {
+    return attempt([&] {
+        backend::use(static_cast<Records *>(records)->device);
+        static_cast<Records *>(records)->bring_targets(*targets);
+    });
+}
+
+GYRASE_EXPORT void *gyrase_gpu_lister(void *records, uint32_t taxa, uint32_t most, uint64_t bytes,
+                                      uint64_t host_bytes) {
+    OpenLister *lister = nullptr;
+    attempt([&] {
+        const Records &from = *static_cast<Records *>(records);
+        backend::use(from.device);
+        lister = new OpenLister(from, taxa, most, bytes, host_bytes);
+    });
+    return lister;
+}
+
+GYRASE_EXPORT void gyrase_gpu_lister_close(void *lister) {
+    attempt([&] {
+        backend::use(static_cast<OpenLister *>(lister)->device);
+        delete static_cast<OpenLister *>(lister);
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_list(void *lister, uint32_t partition, uint64_t first,
+                                      uint32_t count, gyrase_gpu_lists *to) {
+    return attempt([&] {
+        backend::use(static_cast<OpenLister *>(lister)->device);
+        *to = static_cast<OpenLister *>(lister)->lists.run(partition, first, count);
+    });
+}
+
+GYRASE_EXPORT int32_t gyrase_gpu_distinct(void *lister, uint64_t *to) {
+    return attempt([&] {
+        backend::use(static_cast<OpenLister *>(lister)->device);
+        static_cast<OpenLister *>(lister)->lists.tell(to);
     });
 }
 

@@ -6,6 +6,7 @@
 
 #include "record_steps.cuh"
 #include "sketches.h"
+#include "targets.h"
 
 // Windows of a region, at most: hits name them in 16 bits.
 constexpr uint32_t MOST_SPAN = 1 << 16;
@@ -22,13 +23,10 @@ class Index {
         std::vector<gyrase_gpu_partition> all_partitions;
         std::vector<uint32_t> of_slices;
         put_slices(database, all_partitions, of_slices);
-        put(first_windows, database.first_windows, database.targets);
-        const std::vector<uint32_t> table = begun_of(database);
-        put(begun, table.data(), table.size());
-        stream.wait();
+        table.bring(database.first_windows, database.targets, database.all_windows, stream, budget);
     }
 
-    Targets targets() const { return {first_windows.data(), begun.data(), shift}; }
+    Targets targets() const { return table.get(); }
     Slices slices() const {
         return {words.data(), partitions.data(), slice_windows.data(), slice_count};
     }
@@ -71,24 +69,9 @@ class Index {
         stream.copy_in(buffer.data(), from, count);
     }
 
-    // See `Targets`; with so many entries the table stays in the caches.
-    std::vector<uint32_t> begun_of(const gyrase_gpu_database &database) {
-        shift = 0;
-        while (database.all_windows >> shift >= 1u << 15) ++shift;
-        std::vector<uint32_t> table((database.all_windows >> shift) + 2);
-        const uint32_t *first = database.first_windows, *end = first + database.targets;
-        for (uint64_t block = 0; block < table.size(); ++block) {
-            const uint64_t start = std::min<uint64_t>(block << shift, UINT32_MAX);
-            table[block] = uint32_t(std::upper_bound(first, end, uint32_t(start)) - first);
-        }
-        return table;
-    }
-
     backend::Buffer<uint32_t> words, slice_windows;
     backend::Buffer<gyrase_gpu_partition> partitions;
-    backend::Buffer<uint32_t> first_windows;
-    backend::Buffer<uint32_t> begun;
-    uint32_t shift = 0;
+    TargetTable table;
     Budget budget;
     backend::Stream stream;
 };

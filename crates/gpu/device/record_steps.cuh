@@ -4,6 +4,7 @@
 
 #include "lanes.cuh"
 #include "lookup.cuh"
+#include "targets.cuh"
 
 GYRASE_DEVICE uint32_t partition_of(uint64_t record) { return uint32_t(record >> (32 + PLACE_BITS)); }
 
@@ -64,22 +65,6 @@ struct ListRecords {
     }
 };
 
-// The first of ascending numbers that is larger than one.
-template <class T>
-GYRASE_DEVICE uint32_t behind(const T *numbers, uint32_t count, T one) {
-    uint32_t begin = 0;
-    while (count > 0) {
-        const uint32_t half = count / 2;
-        if (numbers[begin + half] <= one) {
-            begin += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
-    }
-    return begin;
-}
-
 // Gives windows their numbers of the database: those of a batch follow each other in both.
 struct NumberWindows {
     using Scratch = NoScratch;
@@ -95,7 +80,7 @@ struct NumberWindows {
         for_each(warp, task, count, [&](uint32_t at) {
             const uint64_t record = records[at];
             const uint32_t window = uint32_t(record);
-            const uint32_t batch = behind(came, batches, window) - 1;
+            const uint32_t batch = up_to(came, 0, batches, window) - 1;
             records[at] = record >> 32 << 32 | (numbers[batch] + (window - came[batch]));
         });
     }
@@ -112,7 +97,7 @@ struct BeginPartitions {
     GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
         for_each(warp, task, PARTITIONS + 1, [&](uint32_t partition) {
             const uint64_t last = (uint64_t(partition) << (32 + PLACE_BITS)) - 1;
-            begins[partition] = partition > 0 ? behind(records, count, last) : 0;
+            begins[partition] = partition > 0 ? up_to(records, 0, count, last) : 0;
         });
     }
 };

@@ -6,17 +6,16 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "list_steps.cuh"
 #include "record_steps.cuh"
 #include "sketches.h"
+#include "targets.h"
 
-// Records that are read at a time, at most, and room behind them that may be read too.
-constexpr uint32_t MOST_READ = 1 << 19;
-constexpr uint32_t READ_SLACK = 16;
 // Bytes that a record takes to be sorted: its own, as many for the other order, and a share of what
 // the sort counts with.
 constexpr uint64_t RECORD_BYTES = 17;
 // Bytes for where the records of partitions begin, and of some batches.
-constexpr uint64_t TABLE_BYTES = 1 << 16;
+constexpr uint64_t TABLE_BYTES = 1 << 18;
 
 // Records of features from one partition on to that from which on they are too many.
 class Records {
@@ -45,9 +44,10 @@ class Records {
         const std::unique_lock<std::shared_mutex> nobody_else(writing);
         if (used + count <= capacity) return;
         if (end - first < 2) throw Declined();
-        end = first + (end - first) / 2;
-        const uint64_t limit = uint64_t(end) << (32 + PLACE_BITS);
+        const uint32_t middle = first + (end - first) / 2;
+        const uint64_t limit = uint64_t(middle) << (32 + PLACE_BITS);
         used = stream.select_below(all, spare, uint32_t(used), limit, budget);
+        end = middle;
         std::swap(all, spare);
     }
 
@@ -70,12 +70,22 @@ class Records {
         stream.wait();
     }
 
+    // Brings what lists are made by.
+    void bring_targets(const gyrase_gpu_targets &given) {
+        names.reserve(uint64_t(given.count) + 1, budget);
+        taxa.reserve(uint64_t(given.count) + 1, budget);
+        stream.copy_in(names.data(), given.names, given.count);
+        stream.copy_in(taxa.data(), given.taxa, given.count);
+        table.bring(given.first_windows, given.count, given.all_windows, stream, budget);
+    }
+
     const int device;
     const uint32_t first;
     // Shared by those who write records, of partitions before `end`.
     std::shared_mutex writing;
     uint32_t end = PARTITIONS;
     const uint64_t *sorted() const { return all; }
+    ListedTargets listed() const { return {table.get(), names.data(), taxa.data()}; }
     bool has_all() const { return first == 0 && end == PARTITIONS; }
 
   private:
@@ -84,6 +94,9 @@ class Records {
     std::atomic<uint64_t> used{0};
     backend::Buffer<uint64_t> records, others;
     uint64_t *all = nullptr, *spare = nullptr;
+    backend::Buffer<uint64_t> names;
+    backend::Buffer<uint32_t> taxa;
+    TargetTable table;
     backend::Stream stream;
 };
 
@@ -137,8 +150,8 @@ class RecordReader {
 
     // Some of them, which stay until the next are read.
     const uint64_t *read(uint64_t first, uint32_t count) {
-        if (count > MOST_READ) throw Declined();
-        words.reserve(MOST_READ + READ_SLACK, host);
+        if (count > GYRASE_GPU_MOST_READ) throw Declined();
+        words.reserve(GYRASE_GPU_MOST_READ + GYRASE_GPU_READ_SLACK, host);
         stream.copy_out(words.data(), records.sorted() + first, count);
         stream.wait();
         return words.data();

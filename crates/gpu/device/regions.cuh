@@ -7,7 +7,7 @@
 #pragma once
 
 #include "abi.h"
-#include "warp.cuh"
+#include "targets.cuh"
 
 // Features of a read are named in so many bits.
 constexpr uint32_t FEATURE_BITS = 16;
@@ -47,33 +47,6 @@ struct SortedHits {
 
 GYRASE_DEVICE uint32_t location_at(const SortedHits &all, uint32_t at) {
     return location_of(all.bits, all.hits[at]);
-}
-
-// How many of ascending numbers are at most `value`, counted in a range of them.
-GYRASE_DEVICE uint32_t up_to(const uint32_t *numbers, uint32_t from, uint32_t to, uint32_t value) {
-    while (from < to) {
-        const uint32_t middle = from + (to - from) / 2;
-        if (numbers[middle] <= value) {
-            from = middle + 1;
-        } else {
-            to = middle;
-        }
-    }
-    return from;
-}
-
-// Whose windows are whose: a table of every so many windows leaves few targets to search among.
-struct Targets {
-    const uint32_t *first_windows;
-    // Of every `1 << shift` windows, the targets that begin before or with the first.
-    const uint32_t *begun;
-    uint32_t shift;
-};
-
-GYRASE_DEVICE uint32_t target_at(const Targets &targets, uint32_t location) {
-    const uint32_t block = location >> targets.shift;
-    return up_to(targets.first_windows, targets.begun[block], targets.begun[block + 1], location) -
-           1;
 }
 
 // The first hit, from `start` on, that is less than `span` windows before hit `to`.

@@ -21,6 +21,8 @@ constexpr uint32_t LISTS = 7;
 struct SuffixPart : Buckets {
     SuffixPart(uint32_t device, uint64_t bytes, uint32_t rank_bits)
         : Buckets(bytes, rank_bits, FEW_NUMBERS), device(device) {}
+    // What it has goes before the stream of its base.
+    ~SuffixPart() { stream.finish(); }
 
     const uint32_t device;
     // Where its block begins, and letters of it.
@@ -53,7 +55,9 @@ class SuffixSortAmong {
           key(given.codes),
           group(numbers, count),
           parts(made(bytes)),
-          messages(group, routes, budgets()) {}
+          messages(group, routes, budgets()) {
+        if (count > SAMPLES) throw Declined();
+    }
 
     void run(uint32_t *positions, uint32_t *common) {
         sort_blocks();

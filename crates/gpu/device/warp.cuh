@@ -64,6 +64,10 @@ GYRASE_DEVICE void set_bits(uint32_t *to, uint32_t bits) { atomicOr(to, bits); }
 // What there was before.
 GYRASE_DEVICE uint32_t add_to(uint32_t *to, uint32_t number) { return atomicAdd(to, number); }
 
+GYRASE_DEVICE void add_to(uint64_t *to, uint64_t number) {
+    atomicAdd(reinterpret_cast<unsigned long long *>(to), static_cast<unsigned long long>(number));
+}
+
 // Four neighbouring words; in one load where their address allows it.
 struct Words {
     uint32_t all[4];
@@ -146,6 +150,8 @@ inline uint32_t add_to(uint32_t *to, uint32_t number) {
     *to += number;
     return there;
 }
+
+inline void add_to(uint64_t *to, uint64_t number) { *to += number; }
 
 struct Words {
     uint32_t all[4];

@@ -13,8 +13,8 @@
 //!
 //! [`GpuShare::suffixes`] sorts the suffixes of a set of texts, by prefix doubling, and
 //! [`GpuShares::suffixes`] does so on several devices.
-//! [`GpuShare::records`] sketches sequences for who makes a database of them, and sorts their
-//! features.
+//! [`GpuShare::records`] sketches sequences for who makes a database of them, sorts their features,
+//! and makes lists of them.
 //! [`GpuShare::counter`] counts the k-mers of super-k-mers, of several bins at once.
 //! [`GpuLibrary::group`] opens logical devices that exchange bytes, by streams and events.
 //!
@@ -33,6 +33,7 @@ mod find;
 mod group;
 mod index;
 mod library;
+mod lists;
 mod records;
 mod routes;
 mod suffixes;
@@ -45,6 +46,7 @@ pub use find::{FILE, VARIABLE};
 pub use group::GpuGroup;
 pub use index::{GpuAnswers, GpuHits, GpuIndex, GpuSequence};
 pub use library::{Gpu, GpuLibrary, GpuShare};
-pub use records::{GpuRecords, GpuSketcher, GpuSorted};
+pub use lists::{GpuLists, GpuTargets};
+pub use records::{GpuLister, GpuRecords, GpuSketcher, GpuSorted};
 pub use routes::{GpuHop, GpuRoutes, GpuTransfer};
 pub use suffixes::{GpuShares, GpuSuffixes};

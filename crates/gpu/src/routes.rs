@@ -51,8 +51,10 @@ impl GpuRoutes {
     /// order.
     ///
     /// # Panics
-    /// When a chunk does not come where it should, or a transfer begins where its chunks are not.
+    /// Without devices or chunks, when a chunk does not come where it should, or when a transfer
+    /// begins where its chunks are not.
     pub fn new(devices: usize, chunks: usize, hops: Vec<GpuHop>) -> GpuRoutes {
+        assert!(devices > 0 && chunks > 0, "there are devices and chunks");
         let mut arriving = vec![Vec::new(); devices * devices];
         for (number, hop) in hops.iter().enumerate() {
             let is_there = match hop.after {

@@ -3,28 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test is a test")]
 
 mod twin;
+mod with;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 
-use gyrase_gpu::{
-    GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuRegion, GpuSequence, GpuShare, GpuSlice,
-};
-use gyrase_kmer::{SketchShape, Sketcher, mix};
+use gyrase_gpu::{GpuDatabase, GpuError, GpuIndex, GpuLibrary, GpuRegion, GpuSequence, GpuSlice};
+use gyrase_kmer::{SketchShape, Sketcher};
 use gyrase_table::gydb::{Database, Location, PARTITIONS, Writer, place_of};
 
-const MEMORY: u64 = 1 << 30;
-const HOST: u64 = 1 << 26;
-
-fn with_share<T>(library: &GpuLibrary, memory: u64, make: impl FnOnce(GpuShare) -> T) -> T {
-    let gpu = &library.gpu(None).unwrap();
-    make(GpuShare {
-        library,
-        gpu,
-        memory,
-    })
-}
+use with::{Chance, HOST, MEMORY, made, with_share};
 
 fn open(
     library: &GpuLibrary,
@@ -35,24 +24,6 @@ fn open(
     with_share(library, memory, |share| {
         GpuIndex::open(&share, database, 2, host)
     })
-}
-
-fn made() -> Option<&'static Path> {
-    twin::twin(Path::new(env!("CARGO_TARGET_TMPDIR")))
-}
-
-/// Numbers by chance, the same in every run.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 += 1;
-        (mix(self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> 32) as usize % end
-    }
-
-    fn letters(&mut self, count: usize) -> Vec<u8> {
-        (0..count).map(|_| b"ACGT"[self.below(4)]).collect()
-    }
 }
 
 /// References, and the database of their features.
@@ -254,7 +225,6 @@ fn check(library: &GpuLibrary, shape: SketchShape, mates: usize, chance: &mut Ch
                 .map(move |letters| GpuSequence { letters, read })
         })
         .collect();
-    check_records(library, shape, &reads, MEMORY);
     // The second time the buffers are there, and hold what the first left.
     for _ in 0..2 {
         let answers = index.ask(&sequences, &spans).unwrap();
@@ -273,60 +243,6 @@ fn check(library: &GpuLibrary, shape: SketchShape, mates: usize, chance: &mut Ch
         assert_eq!(number, reads.len());
         assert!(hits > 10, "{shape:?}: reads are found");
     }
-}
-
-/// Records of all sequences, by partition: of two batches, the second of which comes first in the
-/// database, behind a window that is not of them.
-fn check_records(library: &GpuLibrary, shape: SketchShape, reads: &[Vec<Vec<u8>>], memory: u64) {
-    let (one, other) = reads.split_at(reads.len() / 2);
-    let windows = |reads: &[Vec<Vec<u8>>]| -> u32 {
-        let letters = reads.iter().flatten().map(Vec::len);
-        letters.map(|length| shape.windows(length)).sum()
-    };
-    let mut expected = BTreeSet::new();
-    let mut window = 1;
-    for letters in other.iter().chain(one).flatten() {
-        Sketcher::new(shape).sketch(letters, &mut |_, features| {
-            let record = |feature: &u32| (place_of(*feature), window);
-            expected.extend(features.iter().map(record));
-            window += 1;
-        });
-    }
-    let (mut found, mut passes, mut first) = (BTreeSet::new(), 0, 0);
-    while first < PARTITIONS {
-        let records = with_share(library, memory, |share| share.records(shape, first)).unwrap();
-        let came = [one, other].map(|reads| {
-            let mut sketcher = records.sketcher(MEMORY, HOST).unwrap();
-            sketcher
-                .sketch(reads.iter().flatten().map(Vec::as_slice))
-                .unwrap()
-        });
-        assert_eq!(came, [0, windows(one)]);
-        let numbers = vec![(came[1], 1), (came[0], 1 + windows(other))];
-        let sorted = records.sort(numbers, HOST).unwrap();
-        assert_eq!(sorted.partitions().start, first);
-        for partition in sorted.partitions() {
-            let mut last = None;
-            let each = |records: &[u64], count: usize| {
-                assert!(records.len() >= count + 16);
-                for &record in &records[..count] {
-                    assert!(last < Some(record), "they ascend");
-                    last = Some(record);
-                    let place = (partition as u32) << 20 | (record >> 44) as u32;
-                    assert!(found.insert((place, record as u32)), "each comes once");
-                }
-                Ok::<_, GpuError>(())
-            };
-            sorted.each(partition, each).unwrap();
-        }
-        (first, passes) = (sorted.partitions().end, passes + 1);
-    }
-    assert!(found == expected, "{shape:?}");
-    assert_eq!(
-        passes > 1,
-        memory < MEMORY,
-        "{passes} passes with {memory} bytes"
-    );
 }
 
 #[test]
@@ -499,20 +415,6 @@ fn what_does_not_fit_is_declined_and_the_next_batch_is_answered() {
         letters: &read,
         read: 0,
     }];
-    for (memory, host) in [(MEMORY, 10), (10, HOST)] {
-        let records = with_share(&library, MEMORY, |share| share.records(shape, 0)).unwrap();
-        let mut sketcher = records.sketcher(memory, host).unwrap();
-        let declined = sketcher.sketch([&read[..]]);
-        assert!(matches!(declined, Err(GpuError::Declined)));
-    }
-    // Room for a record or two, where a partition has more.
-    let records = with_share(&library, 40, |share| share.records(shape, PARTITIONS - 1)).unwrap();
-    let mut sketcher = records.sketcher(MEMORY, HOST).unwrap();
-    let many = chance.letters(1 << 20);
-    assert!(matches!(
-        sketcher.sketch([&many[..]]),
-        Err(GpuError::Declined)
-    ));
     let long = SketchShape::sampled(22, 257, 236, 5).unwrap();
     let refused = with_share(&library, MEMORY, |share| share.records(long, 0).err());
     assert!(matches!(
@@ -654,15 +556,4 @@ fn what_cannot_be_used_is_said_in_a_sentence() {
         ),
         "{error}"
     );
-}
-
-#[test]
-fn records_that_are_too_many_at_once_are_made_in_passes() {
-    let Some(path) = made() else { return };
-    let library = GpuLibrary::load(path).unwrap();
-    let (shape, mut chance) = (SketchShape::default(), Chance(17));
-    let reads: Vec<Vec<Vec<u8>>> = (0..40).map(|_| vec![chance.letters(5000)]).collect();
-    for memory in [MEMORY, 500_000, 200_000, 100_000] {
-        check_records(&library, shape, &reads, memory);
-    }
 }

@@ -93,7 +93,8 @@ impl Budget {
         })
     }
 
-    /// What the lists of the partitions have, of so many targets, with the locations of databases.
+    /// What the lists of the partitions have, of so many targets, with the locations of databases;
+    /// and with so many records of other partitions where the database is kept in memory.
     ///
     /// # Errors
     /// When there is too little even for one thread, or for the database where that is to be kept
@@ -104,7 +105,7 @@ impl Budget {
         parts: &[Part],
         spilled: bool,
         targets: usize,
-        in_memory: bool,
+        in_memory: Option<u64>,
     ) -> Result<Room, BuildError> {
         let owned = partitions.owned();
         let sent = |&number: &usize| partitions.bytes(number);
@@ -124,14 +125,13 @@ impl Budget {
         let fixed = BASE + (self.waiting + self.waiting / 4) as u64 + TARGET * targets as u64;
         let listed = LISTED * records(largest) + (2 * largest).min(DRAINED);
         let one = listed + (LEAST_ROWS * RECORD as u64).max(LEAST_SORTING.min(2 * largest));
-        let database = if in_memory { WRITTEN * records(all) } else { 0 };
+        let database = in_memory.map_or(0, |before| WRITTEN * (before + records(all)));
         // The parts of a database in memory are copied into one piece at the end.
         let needed = fixed + database + (kept + one).max(database);
         if needed > self.memory {
-            let what = if in_memory {
-                MemoryFor::Database
-            } else {
-                MemoryFor::Sorting
+            let what = match in_memory {
+                Some(_) => MemoryFor::Database,
+                None => MemoryFor::Sorting,
             };
             return Err(BuildError::Memory {
                 what,

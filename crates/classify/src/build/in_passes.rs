@@ -15,6 +15,7 @@ use super::error::BuildError;
 use super::on_gpu::{BuildOnGpu, OnDevice};
 use super::records::Records;
 use super::{Begun, Earlier, Listed, Outline, Summary, build, fabric, read, some_taxon};
+use crate::cap::Cap;
 use crate::references::TaxonOf;
 use crate::targets::Targets;
 use gyrase_taxonomy::{Taxon, Taxonomy};
@@ -72,7 +73,10 @@ fn in_passes(
     };
     let mut listed = Listed::new(config, &Alone, begun.writer, &outline);
     loop {
-        listed.add(&records, outline.parts, progress)?;
+        let cap = Cap::new(&listed.targets, config.parameters.locations);
+        let taxa = listed.taxonomy.len();
+        records.partitions.bring(&listed.targets, taxa, &cap)?;
+        listed.add(&records, Some(&records.partitions), outline.parts, progress)?;
         let end = records.partitions.end();
         // One pass after the other has the memory of the GPU.
         drop(records);

@@ -9,9 +9,10 @@ use gyrase_work::Progress;
 
 use super::budget::Room;
 use super::error::BuildError;
+use super::on_gpu::{ListLane, OnDevice};
 use super::records::Records;
 use crate::cap::Cap;
-use crate::distinct::Distinct;
+use crate::distinct::{Distinct, of_targets};
 use crate::parts::Part;
 use crate::references::{Numbers, PLACES, PROVISIONAL_BITS, RECORD};
 use crate::targets::Targets;
@@ -48,6 +49,8 @@ const LEAST_ROWS: usize = 4 * MAX_COUNT as usize;
 /// What lists are made of.
 pub(super) struct MadeOf<'a, D> {
     pub records: &'a Records<D>,
+    /// The same where they are on a GPU, which makes lists in place of the threads.
+    pub on_gpu: Option<&'a OnDevice<'a>>,
     /// Databases whose locations are as good as records.
     pub parts: &'a [Part<'a>],
     pub targets: &'a Targets,
@@ -66,8 +69,9 @@ impl<D: Drain> MadeOf<'_, D> {
         progress: &Progress,
     ) -> Result<Counted, BuildError> {
         let (cap, target_of) = (Cap::new(self.targets, cap), self.targets.finder());
+        let of_targets = of_targets(self.targets, self.taxa);
         let lists = |_| {
-            let distinct = Distinct::new(self.targets, &target_of, self.taxa);
+            let distinct = Distinct::new(&target_of, &of_targets, self.taxa);
             let (numbers, parts, most) = (
                 &self.records.numbers,
                 self.parts,
@@ -80,6 +84,7 @@ impl<D: Drain> MadeOf<'_, D> {
                 parts,
                 rows: Vec::new(),
                 most,
+                on_gpu: self.on_gpu.map(|records| records.lane(cap.most() as u8)),
                 piece: Piece::default(),
                 distinct,
                 full: 0,
@@ -99,6 +104,10 @@ impl<D: Drain> MadeOf<'_, D> {
         }
         let mut all = Counted::none(self.taxa);
         for worker in workers {
+            if let Some(lane) = &worker.on_gpu {
+                let distinct = lane.distinct(self.taxa)?;
+                all.add(&Counted { distinct, full: 0 });
+            }
             all.add(&Counted {
                 distinct: worker.distinct.into_counts(),
                 full: worker.full,
@@ -139,6 +148,7 @@ struct Lists<'w> {
     rows: Vec<u64>,
     /// The most rows to have at a time.
     most: usize,
+    on_gpu: Option<ListLane<'w>>,
     piece: Piece,
     distinct: Distinct<'w>,
     full: u64,
@@ -168,6 +178,13 @@ impl Lists<'_> {
     /// Writes the lists of a partition.
     fn lists(&mut self, partition: &Partition) -> Result<(), BuildError> {
         let number = partition.number();
+        if let Some(lane) = &mut self.on_gpu
+            && let Some(lists) = lane.lists(number)?
+        {
+            self.full += u64::from(lists.full);
+            let (places, counts, locations) = (lists.places, lists.counts, lists.locations);
+            return Ok(self.writer.piece(number, places, counts, locations)?);
+        }
         self.piece.clear();
         let records = (partition.bytes() / RECORD as u64) as usize;
         self.rows.reserve_exact(records.min(self.most));
@@ -405,6 +422,7 @@ mod tests {
     fn made(records: &Records<One>, parts: &[Part], room: Room) -> (Counted, Database) {
         let made_of = MadeOf {
             records,
+            on_gpu: None,
             parts,
             targets: &targets(),
             taxa: 7,
@@ -433,7 +451,7 @@ mod tests {
         let parts = [Part::new(&base, Moves::behind(Location(0)))];
         let few = of_one(records().into_iter().take(10));
         let budget = Budget::of(1 << 30, 1, 1).unwrap();
-        let room = budget.for_lists(&few.partitions, &parts, false, 1000, false);
+        let room = budget.for_lists(&few.partitions, &parts, false, 1000, None);
         made(&few, &parts, room.unwrap());
         assert_eq!(few.partitions.2.load(Relaxed), 1);
     }

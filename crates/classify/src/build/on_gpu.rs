@@ -3,15 +3,22 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gyrase_fabric::{Drain, Each, FabricError};
-use gyrase_gpu::{Gpu, GpuError, GpuRecords, GpuShare, GpuSketcher, GpuSorted};
+use gyrase_fabric::{Drain, Each, FabricError, SLACK};
+use gyrase_gpu::{
+    Gpu, GpuError, GpuLister, GpuLists, GpuRecords, GpuShare, GpuSketcher, GpuSorted, GpuTargets,
+};
 use gyrase_kmer::SketchShape;
+
+use crate::cap::Cap;
+use crate::distinct::of_targets;
+use crate::targets::Targets;
 
 /// Bytes of this machine's memory that a thread takes for what goes to the GPU and comes back, at
 /// most.
-const HOST_BYTES: u64 = 8 << 20;
+const HOST_BYTES: u64 = 16 << 20;
 
 /// Bytes of the GPU that a thread sketches with, at most: those of a batch with the most windows.
+/// Lists it makes with as many.
 const SKETCHING: u64 = 96 << 20;
 
 /// The part of a GPU's share that all threads sketch with, at most.
@@ -19,6 +26,9 @@ const SKETCHING_PART: u64 = 2;
 
 /// Bytes of a record.
 const RECORD: usize = size_of::<u64>();
+
+// Who drains records may read so far behind them.
+const _: () = assert!(GpuSorted::SLACK * RECORD >= SLACK);
 
 /// A GPU that sketches the references of a build and sorts their features, and what it did.
 #[derive(Debug)]
@@ -156,9 +166,9 @@ impl SketchLane<'_> {
         windows: u32,
     ) -> Result<u32, FabricError> {
         let of = self.pass.of;
-        let sketched = self.attempt(sequences).map_err(|error| of.fail(error));
+        let first = self.attempt(sequences).map_err(|error| of.fail(error))?;
         of.sketched.fetch_add(windows.into(), Relaxed);
-        sketched
+        Ok(first)
     }
 
     fn attempt<'b>(&mut self, sequences: impl Iterator<Item = &'b [u8]>) -> Result<u32, GpuError> {
@@ -178,9 +188,75 @@ pub(super) struct OnDevice<'g> {
 }
 
 impl OnDevice<'_> {
+    /// Brings what lists are made by: targets, of so many taxa, and the cap.
+    pub(super) fn bring(
+        &mut self,
+        targets: &Targets,
+        taxa: usize,
+        cap: &Cap<'_>,
+    ) -> Result<(), FabricError> {
+        let numbers = of_targets(targets, taxa)
+            .into_iter()
+            .map(|(_, taxon)| taxon);
+        let numbers: Vec<u32> = numbers.collect();
+        let brought = self.sorted.bring_targets(&GpuTargets {
+            first_windows: targets.first_windows(),
+            names: cap.names(),
+            taxa: &numbers,
+            all_taxa: taxa,
+            windows: targets.all_windows(),
+        });
+        brought.map_err(|error| self.of.fail(error))
+    }
+
+    /// What one thread lets the GPU make lists with, of up to so many locations.
+    pub(super) fn lane(&self, most: u8) -> ListLane<'_> {
+        ListLane {
+            from: self,
+            most,
+            lister: None,
+        }
+    }
+
     /// The partition behind the last whose records are here.
     pub(super) fn end(&self) -> usize {
         self.sorted.partitions().end
+    }
+}
+
+/// What one thread lets a GPU make lists with.
+pub(super) struct ListLane<'d> {
+    from: &'d OnDevice<'d>,
+    most: u8,
+    lister: Option<GpuLister<'d>>,
+}
+
+impl ListLane<'_> {
+    /// The lists of a partition; nothing where it has too many records for the GPU.
+    pub(super) fn lists(&mut self, partition: usize) -> Result<Option<GpuLists<'_>>, FabricError> {
+        let OnDevice { of, sorted } = self.from;
+        if self.lister.is_none() {
+            let lister = sorted.lister(self.most, of.sketching, HOST_BYTES);
+            self.lister = Some(lister.map_err(|error| of.fail(error))?);
+        }
+        let lister = self.lister.as_mut().expect("it was made");
+        match lister.lists(partition) {
+            Ok(lists) => Ok(Some(lists)),
+            Err(GpuError::Declined) => Ok(None),
+            Err(error) => Err(of.fail(error)),
+        }
+    }
+
+    /// How many features of its lists each of so many taxa has.
+    pub(super) fn distinct(&self, taxa: usize) -> Result<Vec<u64>, FabricError> {
+        let Some(lister) = &self.lister else {
+            return Ok(vec![0; taxa]);
+        };
+        let told = lister.distinct();
+        let mut distinct = told.map_err(|error| self.from.of.fail(error))?;
+        // The last are those of no taxon.
+        distinct.truncate(taxa);
+        Ok(distinct)
     }
 }
 

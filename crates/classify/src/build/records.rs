@@ -41,11 +41,13 @@ impl<D: Drain> Records<D> {
         }
     }
 
+    /// What lists have, where so many records were listed before.
     pub(super) fn room(
         &self,
         config: &Config,
         targets: usize,
         parts: &[Part],
+        listed: u64,
     ) -> Result<Room, BuildError> {
         let unlimited = Room {
             threads: config.threads,
@@ -57,7 +59,7 @@ impl<D: Drain> Records<D> {
                 parts,
                 self.spilled,
                 targets,
-                config.output.is_none(),
+                config.output.is_none().then_some(listed),
             )
         };
         self.budget.map_or(Ok(unlimited), room)

@@ -90,6 +90,9 @@ impl<'r> Origin<'r> {
         })?;
         if let Origin::Sequences(hits) = self {
             hits.had(reads)?;
+            // A GPU that failed is asked for nothing.
+            let left = hits.collection.on_gpu().filter(|_| on_gpu.is_none());
+            left.iter().for_each(|gpu| gpu.leave(reads as usize));
         }
         Ok(reads)
     }

@@ -8,8 +8,8 @@ use std::ptr::{self, NonNull};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 use super::raw::{
-    Batch, RawAnswers, RawDatabase, RawDevice, RawHop, RawRoutes, RawShape, RawSuperKmers, RawText,
-    RawTransfer, Sequence,
+    Batch, RawAnswers, RawDatabase, RawDevice, RawHop, RawLists, RawRoutes, RawShape,
+    RawSuperKmers, RawTargets, RawText, RawTransfer, Sequence,
 };
 use crate::error::GpuError;
 use crate::routes::GpuRoutes;
@@ -65,6 +65,11 @@ functions! {
     sketcher_close: fn(*mut c_void);
     sketch: fn(*mut c_void, *const Sequence<'_>, u32, u32) -> i32;
     sort: fn(*mut c_void, *const u32, *const u32, u32, *mut u32, *mut u32) -> i32;
+    targets_of: fn(*mut c_void, *const RawTargets<'_>) -> i32;
+    lister: fn(*mut c_void, u32, u32, u64, u64) -> *mut c_void;
+    lister_close: fn(*mut c_void);
+    list: fn(*mut c_void, u32, u64, u32, *mut RawLists) -> i32;
+    distinct: fn(*mut c_void, *mut u64) -> i32;
     reader: fn(*mut c_void, u64) -> *mut c_void;
     reader_close: fn(*mut c_void);
     read: fn(*mut c_void, u64, u32, *mut *const u64) -> i32;

@@ -27,4 +27,4 @@ pub(crate) use group::OpenGroup;
 pub(crate) use on_device::{OnDevice, Pipeline};
 pub use raw::GpuRegion;
 pub(crate) use raw::{Batch, LANES, RawPart, RawSuperKmer, Sequence, Tasks, Wanted};
-pub(crate) use records::{OpenReader, OpenRecords, OpenSketcher};
+pub(crate) use records::{OpenLister, OpenReader, OpenRecords, OpenSketcher};

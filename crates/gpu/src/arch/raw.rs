@@ -9,6 +9,7 @@ use gyrase_kmer::{Choice, Shape, SketchShape};
 use gyrase_table::gydb::{FeatureWords, Location, PARTITIONS, PartitionWords};
 
 use crate::database::{GpuDatabase, GpuSlice};
+use crate::lists::GpuTargets;
 use crate::routes::{GpuHop, GpuTransfer};
 
 /// A device as the library describes it.
@@ -228,6 +229,65 @@ impl Default for RawAnswers {
             region_count: 0,
             hit_count: 0,
             all_hit_count: 0,
+        }
+    }
+}
+
+/// `gyrase_gpu_targets`.
+#[repr(C)]
+pub(crate) struct RawTargets<'t> {
+    first_windows: *const Location,
+    names: *const u64,
+    taxa: *const u32,
+    count: u32,
+    all_windows: u32,
+    of: PhantomData<&'t [u64]>,
+}
+
+impl<'t> RawTargets<'t> {
+    /// Targets as a device lists features by; `None` where they are too many to be counted.
+    pub(super) fn new(targets: &GpuTargets<'t>) -> Option<RawTargets<'t>> {
+        let GpuTargets {
+            first_windows,
+            names,
+            taxa,
+            windows,
+            ..
+        } = *targets;
+        let count = first_windows.len();
+        assert!(names.len() == count && taxa.len() == count, "each has all");
+        Some(RawTargets {
+            first_windows: first_windows.as_ptr(),
+            names: names.as_ptr(),
+            taxa: taxa.as_ptr(),
+            count: u32::try_from(count).ok()?,
+            all_windows: windows,
+            of: PhantomData,
+        })
+    }
+}
+
+/// `gyrase_gpu_lists`.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct RawLists {
+    pub(super) places: *const u32,
+    pub(super) counts: *const u8,
+    pub(super) windows: *const Location,
+    pub(super) list_count: u32,
+    pub(super) window_count: u32,
+    pub(super) full: u32,
+}
+
+impl Default for RawLists {
+    fn default() -> RawLists {
+        RawLists {
+            places: ptr::null(),
+            counts: ptr::null(),
+            windows: ptr::null(),
+            list_count: 0,
+            window_count: 0,
+            full: 0,
         }
     }
 }

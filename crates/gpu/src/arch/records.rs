@@ -10,8 +10,9 @@ use gyrase_table::gydb::PARTITIONS;
 
 use super::answers::slice;
 use super::functions::Functions;
-use super::raw::{RawShape, Sequence};
+use super::raw::{RawLists, RawShape, RawTargets, Sequence};
 use crate::error::GpuError;
+use crate::lists::{GpuLists, GpuTargets};
 
 /// Records on a device. Those who sketch for them or read them share them.
 #[derive(Debug)]
@@ -71,6 +72,17 @@ impl OpenRecords {
     }
 }
 
+impl OpenRecords {
+    /// Brings what lists are made by; nobody makes any yet.
+    pub(crate) fn bring_targets(&mut self, targets: &GpuTargets<'_>) -> Result<(), GpuError> {
+        let raw = RawTargets::new(targets).ok_or(GpuError::Declined)?;
+        // SAFETY: they are open and nobody reads them; the targets outlive the call, which copies
+        // them.
+        let code = unsafe { (self.functions.targets_of)(self.records.as_ptr(), &raw) };
+        self.functions.check(code)
+    }
+}
+
 impl Drop for OpenRecords {
     fn drop(&mut self) {
         // SAFETY: they are open, and nobody shares them any more.
@@ -127,6 +139,97 @@ impl Drop for OpenSketcher {
     }
 }
 
+/// What makes lists of sorted records, of one partition at a time.
+#[derive(Debug)]
+pub(crate) struct OpenLister {
+    records: Arc<OpenRecords>,
+    lister: NonNull<c_void>,
+    taxa: usize,
+    /// Of the last partition.
+    lists: RawLists,
+}
+
+// SAFETY: it may be used by one thread after the other, and the pointers are into its own buffers.
+unsafe impl Send for OpenLister {}
+
+impl OpenLister {
+    /// One of lists of up to so many windows, with up to so many bytes of the device, and of the
+    /// host. Numbers of taxa are below `taxa`, or it.
+    pub(crate) fn new(
+        records: &Arc<OpenRecords>,
+        (taxa, most): (usize, u8),
+        (bytes, host): (u64, u64),
+    ) -> Result<OpenLister, GpuError> {
+        let (functions, count) = (&records.functions, taxa);
+        let count = u32::try_from(count).map_err(|_| GpuError::Declined)?;
+        // SAFETY: the records are open.
+        let lister = unsafe {
+            (functions.lister)(records.records.as_ptr(), count, most.into(), bytes, host)
+        };
+        Ok(OpenLister {
+            records: Arc::clone(records),
+            lister: functions.given(lister)?,
+            taxa,
+            lists: RawLists::default(),
+        })
+    }
+
+    /// Makes the lists of a partition with so many records from one on, all of which are there.
+    pub(crate) fn list(
+        &mut self,
+        partition: u32,
+        first: u64,
+        count: u32,
+    ) -> Result<GpuLists<'_>, GpuError> {
+        self.lists = RawLists::default();
+        let (functions, lister) = (&self.records.functions, self.lister.as_ptr());
+        // SAFETY: it is open and in this thread alone; the place is of the type that is written.
+        let code = unsafe { (functions.list)(lister, partition, first, count, &mut self.lists) };
+        functions.check(code)?;
+        let RawLists {
+            places,
+            counts,
+            windows,
+            list_count,
+            window_count,
+            full,
+        } = self.lists;
+        let (lists, all) = (list_count as usize, window_count as usize);
+        // SAFETY: there are as many as is said, until the next lists are made, for which it is
+        // borrowed again.
+        let (places, counts, locations) = unsafe {
+            (
+                slice(places, lists),
+                slice(counts, lists),
+                slice(windows, all),
+            )
+        };
+        Ok(GpuLists {
+            places,
+            counts,
+            locations,
+            full,
+        })
+    }
+
+    /// Of each taxon, and at last of none, the features of all lists so far.
+    pub(crate) fn distinct(&self) -> Result<Vec<u64>, GpuError> {
+        let mut distinct = vec![0; self.taxa + 1];
+        let functions = &self.records.functions;
+        // SAFETY: it is open and in this thread alone; there is room for one more than taxa.
+        let code = unsafe { (functions.distinct)(self.lister.as_ptr(), distinct.as_mut_ptr()) };
+        functions.check(code)?;
+        Ok(distinct)
+    }
+}
+
+impl Drop for OpenLister {
+    fn drop(&mut self) {
+        // SAFETY: it is open, and nobody has what it made.
+        unsafe { (self.records.functions.lister_close)(self.lister.as_ptr()) }
+    }
+}
+
 /// What reads sorted records, some at a time.
 #[derive(Debug)]
 pub(crate) struct OpenReader {
@@ -137,12 +240,12 @@ pub(crate) struct OpenReader {
 // SAFETY: it may be used by one thread after the other.
 unsafe impl Send for OpenReader {}
 
-/// Records behind those that were asked for which may be read too.
-const SLACK: usize = 16;
-
 impl OpenReader {
-    /// Records that are read at a time, at most.
+    /// `GYRASE_GPU_MOST_READ`: records that are read at a time, at most.
     pub(crate) const MOST: u32 = 1 << 19;
+
+    /// `GYRASE_GPU_READ_SLACK`: records behind those that may be read too.
+    pub(crate) const SLACK: usize = 16;
 
     /// One that takes up to so many bytes of the host.
     pub(crate) fn new(records: &Arc<OpenRecords>, host: u64) -> Result<OpenReader, GpuError> {
@@ -163,7 +266,7 @@ impl OpenReader {
         functions.check(code)?;
         // SAFETY: there are as many, and the slack behind them, until the next are read, for which
         // it is borrowed again.
-        Ok(unsafe { slice(to, count as usize + SLACK) })
+        Ok(unsafe { slice(to, count as usize + Self::SLACK) })
     }
 }
 

@@ -617,6 +617,38 @@ fn a_gpu_sketches_references_as_the_processor_does() {
             "{gpu}"
         );
     }
+    // What comes through a pipe cannot be read again.
+    let letters: String = refs.lines().skip(1).collect();
+    place.write("piped.fa", format!(">a|kraken:taxid|561\n{letters}\n"));
+    let piped = [
+        "db",
+        "build",
+        "-",
+        "--taxonomy",
+        "tax",
+        "-o",
+        "p.gydb",
+        "--gpu",
+        "0",
+    ];
+    let build = |memory| {
+        let few = ["--gpu-memory", memory, "-t", "1", "--one-in", "1"];
+        let mut command = place.command(&[&piped[..], &few].concat());
+        let from = std::fs::File::open(place.path("piped.fa")).unwrap();
+        ran(command
+            .env("GYRASE_GPU", library)
+            .stdin(from)
+            .output()
+            .unwrap())
+    };
+    let (enough, little) = (build("1G"), build("900K"));
+    assert_eq!(enough.code, 0, "{}", enough.stderr);
+    let why = "can only be read once";
+    assert!(
+        little.code == 1 && little.stderr.contains(why),
+        "{}",
+        little.stderr
+    );
     let expected = built(&place, library, "off", &[]).0;
     let (left, said) = built(&place, library, "0", &["--gpu-memory", "1K"]);
     assert!(
@@ -651,7 +683,7 @@ fn the_processor_goes_on_where_a_gpu_breaks() {
     };
     let place = place();
     let expected = built(&place, &library, "off", &[]).0;
-    for bears in ["sketches", "reads"] {
+    for bears in ["sketches", "sorts", "lists"] {
         let mut command = place.command(&[&BUILD[..], &["--gpu", "0", "-t", "1"]].concat());
         let command = command
             .args(["--report", "run.json"])

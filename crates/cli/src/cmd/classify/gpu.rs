@@ -2,7 +2,7 @@
 
 use gyrase_classify::{Collection, GpuRefusal, Lane};
 use gyrase_gpu::GpuError;
-use gyrase_picture::words::{bytes, grouped, things};
+use gyrase_picture::words::{bytes, grouped};
 use serde_json::json;
 
 use crate::failure::Result;
@@ -126,8 +126,7 @@ pub fn tell(collection: &Collection, session: &Session) {
         }),
     );
     if let Some(why) = on_gpu.failure() {
-        let rest = things(others, "read");
-        tracing::warn!("{why}; the processor has looked {rest} up instead");
+        tracing::warn!("{why}; the processor has looked the other reads up");
     } else if others > 0 {
         let others = grouped(others);
         tracing::debug!("{others} reads were too many at once for the GPU");
