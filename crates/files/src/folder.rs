@@ -38,8 +38,9 @@ impl OutputFolder {
         // Without a slash at the end.
         let target: PathBuf = target.components().collect();
         remove(&partial).map_err(fail)?;
-        fs::create_dir(&partial).map_err(|error| fail(without_folder(&partial, error)))?;
-        unfinished::begun(&partial);
+        let create = || fs::create_dir(&partial).map(Some);
+        unfinished::begin(&partial, create)
+            .map_err(|error| fail(without_folder(&partial, error)))?;
         Ok(OutputFolder {
             target,
             partial,

@@ -96,9 +96,11 @@ impl OutputFile {
             _ => {}
         }
         for _ in 0..TRIES {
-            let file = open_locked(&partial).map_err(fail)?;
-            if is_named(&file, &partial) {
-                unfinished::begun(&partial);
+            let open = || {
+                let file = open_locked(&partial)?;
+                Ok(is_named(&file, &partial).then_some(file))
+            };
+            if let Some(file) = unfinished::begin(&partial, open).map_err(fail)? {
                 return Ok(OutputFile {
                     file,
                     target: target.to_path_buf(),

@@ -1,13 +1,21 @@
 //! Partial files and folders of this process, which it removes if it has to end at once.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Notes what was begun.
-pub(crate) fn begun(partial: &Path) {
-    locked().push(partial.to_path_buf());
+/// Begins a partial file or folder and notes it, before a process that has to end at once removes
+/// what is noted.
+pub(crate) fn begin<T>(
+    partial: &Path,
+    make: impl FnOnce() -> io::Result<Option<T>>,
+) -> io::Result<Option<T>> {
+    let mut unfinished = locked();
+    let made = make()?;
+    unfinished.extend(made.as_ref().map(|_| partial.to_path_buf()));
+    Ok(made)
 }
 
 /// Forgets what has its name, was removed, or is to stay.
