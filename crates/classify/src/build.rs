@@ -91,15 +91,6 @@ pub fn build_in(
     taxon_of: &mut (dyn FnMut(&str, &Path) -> Option<Taxon> + Send),
     progress: &Progress,
 ) -> Result<(Summary, Option<Database>), BuildError> {
-    build_with(config, world, (taxonomy, taxon_of), progress)
-}
-
-fn build_with(
-    config: &Config,
-    world: &dyn World,
-    (taxonomy, taxon_of): (&Taxonomy, &mut TaxonOf<'_>),
-    progress: &Progress,
-) -> Result<(Summary, Option<Database>), BuildError> {
     let begun = Begun::new(config, world)?;
     let names = (taxonomy, taxon_of);
     let (records, targets) = scatter(config, world, &begun, Targets::default(), names, progress)?;

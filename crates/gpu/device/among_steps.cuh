@@ -34,15 +34,7 @@ struct NumbersBefore {
     GYRASE_DEVICE void operator()(Warp warp, Scratch &, uint32_t task) const {
         for_each(warp, task, other_count, [&](uint32_t at) {
             const Number other = others != nullptr ? others[at] : Number(at);
-            uint32_t begin = 0, end = count;
-            while (begin < end) {
-                const uint32_t middle = begin + (end - begin) / 2;
-                if (sorted[middle] < other)
-                    begin = middle + 1;
-                else
-                    end = middle;
-            }
-            to[at] = begin;
+            to[at] = other > 0 ? up_to(sorted, 0, count, Number(other - 1)) : 0;
         });
     }
 };

@@ -4,9 +4,6 @@
 
 #include "lanes.cuh"
 #include "lookup.cuh"
-#include "targets.cuh"
-
-GYRASE_DEVICE uint32_t partition_of(uint64_t record) { return uint32_t(record >> (32 + PLACE_BITS)); }
 
 // Leaves of the features of each window, in slots of `room`, those of some partitions.
 struct KeepPartitions {

@@ -3,20 +3,6 @@
 
 #include "warp.cuh"
 
-// How many of ascending numbers are at most `value`, counted in a range of them.
-template <class T>
-GYRASE_DEVICE uint32_t up_to(const T *numbers, uint32_t from, uint32_t to, T value) {
-    while (from < to) {
-        const uint32_t middle = from + (to - from) / 2;
-        if (numbers[middle] <= value) {
-            from = middle + 1;
-        } else {
-            to = middle;
-        }
-    }
-    return from;
-}
-
 // A table of every so many windows leaves few targets to search among.
 struct Targets {
     // And that behind the windows of the last.

@@ -187,3 +187,17 @@ GYRASE_DEVICE void for_each(Warp warp, uint32_t task, uint32_t count, Step step)
         if (at < count) step(uint32_t(at));
     });
 }
+
+// How many of ascending numbers are at most `value`, counted in a range of them.
+template <class T>
+GYRASE_DEVICE uint32_t up_to(const T *numbers, uint32_t from, uint32_t to, T value) {
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (numbers[middle] <= value) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from;
+}

@@ -219,6 +219,11 @@ impl GpuSorted {
         self.partitions.clone()
     }
 
+    /// How many records there are.
+    pub fn all(&self) -> u64 {
+        self.begins[PARTITIONS].into()
+    }
+
     /// How many records a partition has.
     ///
     /// # Panics

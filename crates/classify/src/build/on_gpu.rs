@@ -141,14 +141,8 @@ impl<'g> GpuPass<'g> {
         let GpuPass { of, records } = self;
         let sorted = records.sort(windows, HOST_BYTES);
         let sorted = sorted.map_err(|error| of.fail(error))?;
-        let on_device = OnDevice { of, sorted };
-        let all: u64 = on_device
-            .owned()
-            .iter()
-            .map(|&number| on_device.bytes(number))
-            .sum();
-        of.sorted.fetch_add(all / RECORD as u64, Relaxed);
-        Ok(on_device)
+        of.sorted.fetch_add(sorted.all(), Relaxed);
+        Ok(OnDevice { of, sorted })
     }
 }
 
@@ -235,11 +229,13 @@ impl ListLane<'_> {
     /// The lists of a partition; nothing where it has too many records for the GPU.
     pub(super) fn lists(&mut self, partition: usize) -> Result<Option<GpuLists<'_>>, FabricError> {
         let OnDevice { of, sorted } = self.from;
-        if self.lister.is_none() {
-            let lister = sorted.lister(self.most, of.sketching, HOST_BYTES);
-            self.lister = Some(lister.map_err(|error| of.fail(error))?);
-        }
-        let lister = self.lister.as_mut().expect("it was made");
+        let lister = match &mut self.lister {
+            Some(open) => open,
+            none => {
+                let opened = sorted.lister(self.most, of.sketching, HOST_BYTES);
+                none.insert(opened.map_err(|error| of.fail(error))?)
+            }
+        };
         match lister.lists(partition) {
             Ok(lists) => Ok(Some(lists)),
             Err(GpuError::Declined) => Ok(None),

@@ -195,6 +195,25 @@ fn memory_for(place: &Place, databases: &[&str], parts: u64) -> String {
     (beside + all * 8 / 7 / parts).to_string()
 }
 
+/// Checks that a GPU which takes databases in so many parts gives these outputs, and looks the
+/// reads up in each part.
+fn keep_in_parts(
+    place: &Place,
+    library: &Path,
+    (args, databases): (&[&str], &[&str]),
+    parts: u64,
+    expected: &[Vec<u8>],
+) {
+    let memory = memory_for(place, databases, parts);
+    let args = [args, &["--gpu-memory", &memory]].concat();
+    assert!(outputs(place, library, "0", &args) == expected, "{args:?}");
+    let gpu = &place.json("run.json")["gpu"];
+    assert!(
+        gpu["reads"].as_u64() > Some(20 * parts) && gpu["reads_of_processor"] == 0,
+        "{gpu}"
+    );
+}
+
 #[test]
 fn a_gpu_is_asked_in_passes_where_a_database_does_not_fit_it() {
     let Some(library) = made() else { return };
@@ -208,14 +227,7 @@ fn a_gpu_is_asked_in_passes_where_a_database_does_not_fit_it() {
     for args in [&PAIRS[..], &single, &long, &dropped, &extracted] {
         let expected = outputs(&place, library, "off", args);
         for parts in [2, 3, 11] {
-            let memory = memory_for(&place, &["r.gydb"], parts);
-            let args = [args, &["--gpu-memory", &memory]].concat();
-            assert!(outputs(&place, library, "0", &args) == expected, "{args:?}");
-            let gpu = &place.json("run.json")["gpu"];
-            assert!(
-                gpu["reads"].as_u64() > Some(20 * parts) && gpu["reads_of_processor"] == 0,
-                "{gpu}"
-            );
+            keep_in_parts(&place, library, (args, &["r.gydb"]), parts, &expected);
         }
     }
     let memory = memory_for(&place, &["r.gydb"], 3);
@@ -270,14 +282,7 @@ fn several_databases_are_asked_on_a_gpu() {
     for args in [&both[..], &pairs] {
         let expected = outputs(&place, library, "off", args);
         for parts in [1, 3] {
-            let memory = memory_for(&place, &databases, parts);
-            let args = [args, &["--gpu-memory", &memory]].concat();
-            assert!(outputs(&place, library, "0", &args) == expected, "{args:?}");
-            let gpu = &place.json("run.json")["gpu"];
-            assert!(
-                gpu["reads"].as_u64() > Some(20 * parts) && gpu["reads_of_processor"] == 0,
-                "{gpu}"
-            );
+            keep_in_parts(&place, library, (args, &databases), parts, &expected);
         }
     }
 }
